@@ -12,6 +12,7 @@
 #include "analysis/stages/stages.h"
 #include "profile/budget_parts.h"
 #include "profile/reasons.h"
+#include "profile/steps.h"
 
 namespace llmprof::analysis {
 
@@ -81,27 +82,13 @@ struct StageBudget {
   }
 };
 
-// Why a step took longer than the median step of its stage.
-struct SlowStep {
-  StepId step;
-  Nanoseconds above_median = 0;
-  struct Reason {
-    profile::Reasons what;  // work that took longer, or a gap and what the host did in it
-    Nanoseconds longer = 0;
-  };
-  // At most three, longest first. If they do not explain everything, one more makes all sum to
-  // `above_median`: positive if time is unexplained, negative if the rest was shorter. It is
-  // omitted if it is below 1 % or if there are no other reasons.
-  std::vector<Reason> reasons;
-};
-
 // Gaps and slow steps exclude warm-up instances.
 struct Budgets {
   std::vector<PartTimes> instances;  // one per instance; the parts of each sum to its wall time
   std::vector<StageBudget> stages;   // one per stage
   std::vector<IdleGap> gaps;  // the longest of each stage, longest first, at most 10 per stage
   std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 per stage
-  std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 per stage
+  std::vector<profile::SlowStep> slow_steps;  // the slowest of each stage, at most 5 per stage
 };
 
 // An instance without GPU work is entirely unattributed: no launch can explain it.

@@ -207,12 +207,14 @@ TEST(BudgetsOfCaptures, TakeGraphDecodeAsQueued) {
   EXPECT_GT(part(BudgetPart::idle_queued), 4 * part(BudgetPart::idle_launch));
   EXPECT_EQ(decode.gaps[static_cast<size_t>(BudgetPart::idle_launch)], 2U);
   ASSERT_EQ(budgets.slow_steps.size(), 2U);
-  for (const SlowStep& slow : budgets.slow_steps) {
-    const Step& step = read.stages.steps[slow.step.index()];
-    EXPECT_EQ(read.stages.instances[step.instance.index()].first_step, slow.step.index());
+  for (const profile::SlowStep& slow : budgets.slow_steps) {
+    const Step& step = read.stages.steps[slow.step];
+    EXPECT_EQ(read.stages.instances[step.instance.index()].first_step, slow.step);
     ASSERT_FALSE(slow.reasons.empty());
-    EXPECT_EQ(testing::kinds_of(slow.reasons[0].what), (testing::Kinds{"longer_gap", "host_call"}));
-    EXPECT_TRUE(testing::text_of(slow.reasons[0].what, "call").starts_with("cudaGraphLaunch"));
+    EXPECT_EQ(testing::kinds_of(slow.reasons[0].what_reasons),
+              (testing::Kinds{"longer_gap", "host_call"}));
+    EXPECT_TRUE(
+        testing::text_of(slow.reasons[0].what_reasons, "call").starts_with("cudaGraphLaunch"));
   }
 }
 

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_gaps.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -16,7 +18,7 @@ constexpr size_t kMostSteps = 5;  // per stage
 constexpr size_t kMostReasons = 3;
 constexpr double kWorthNaming = 0.10;  // of the time above the median: a gap gets its own line
 constexpr double kWorthListing = 0.05;
-constexpr double kRestWorthTelling = 0.01;
+constexpr double kLeastRest = 0.01;
 
 struct WorkInStep {
   GpuWorkRow work;
@@ -188,12 +190,26 @@ profile::Reason reason_for(const trace::Trace& trace, const DescribedNames& name
   return make_reason(profile::ReasonKind::longer_work, values);
 }
 
-void add_rest(Nanoseconds rest, SlowStep& step) {
-  const double share = static_cast<double>(rest) / static_cast<double>(step.above_median);
-  if (step.reasons.empty() || std::abs(share) < kRestWorthTelling) return;
+profile::SlowStep without_reasons(const Stages& stages, const StepOutlier& outlier) {
+  const Step& step = stages.steps[outlier.step.index()];
+  const StageInstance& instance = stages.instances[step.instance.index()];
+  const auto earlier = std::span(stages.instances).first(step.instance.index());
+  const auto place = std::ranges::count(earlier, instance.stage, &StageInstance::stage);
+  return {to_printable(stages.stages[instance.stage].name),
+          static_cast<uint64_t>(place),
+          outlier.step.index(),
+          outlier.step.index() - instance.first_step,
+          to_milliseconds(step.wall()),
+          to_milliseconds(outlier.above_median),
+          {}};
+}
+
+void add_rest(Nanoseconds rest, Nanoseconds above_median, profile::SlowStep& step) {
+  const double share = static_cast<double>(rest) / static_cast<double>(above_median);
+  if (step.reasons.empty() || std::abs(share) < kLeastRest) return;
   const auto kind =
       rest > 0 ? profile::ReasonKind::longer_unexplained : profile::ReasonKind::shorter_other_parts;
-  step.reasons.push_back({{make_reason(kind)}, rest});
+  step.reasons.push_back({"", to_milliseconds(rest), {make_reason(kind)}});
 }
 
 IdleGap gap_before(const Stages& stages, IdleCauses& causes, const WorkInStep& entry) {
@@ -209,17 +225,17 @@ IdleGap gap_before(const Stages& stages, IdleCauses& causes, const WorkInStep& e
 
 }  // namespace
 
-std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& stages,
-                                      const DescribedNames& names, const CallsByThread& calls,
-                                      IdleCauses& causes) {
+std::vector<profile::SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& stages,
+                                               const DescribedNames& names,
+                                               const CallsByThread& calls, IdleCauses& causes) {
   const std::vector<StepOutlier> outliers = step_outliers(stages, kMostSteps);
-  std::vector<SlowStep> steps;
+  std::vector<profile::SlowStep> steps;
   if (outliers.empty()) return steps;
   std::map<uint32_t, StepWork> work = work_of(trace, stages, outliers);
   std::vector<IdleGap> gaps;
   std::vector<std::pair<size_t, size_t>> asked_for;  // step and reason of each gap
   for (const StepOutlier& outlier : outliers) {
-    SlowStep step{outlier.step, outlier.above_median, {}};
+    profile::SlowStep step = without_reasons(stages, outlier);
     const StepWork& slow = work[outlier.step.value];
     const StepWork& usual = work[outlier.reference.value];
     const Alignment alignment(trace, names, slow, usual);
@@ -230,9 +246,10 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
         gaps.push_back(gap_before(stages, causes, *cause.where));
         asked_for.emplace_back(steps.size(), step.reasons.size());
       }
-      step.reasons.push_back({{reason_for(trace, names, cause)}, cause.longer});
+      step.reasons.push_back(
+          {"", to_milliseconds(cause.longer), {reason_for(trace, names, cause)}});
     }
-    add_rest(outlier.above_median - explained, step);
+    add_rest(outlier.above_median - explained, outlier.above_median, step);
     steps.push_back(std::move(step));
   }
   std::vector<IdleGap*> to_explain;
@@ -240,7 +257,7 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
   find_host_activity(trace, calls, to_explain);
   for (size_t i = 0; i < gaps.size(); ++i) {
     const auto [step, reason] = asked_for[i];
-    steps[step].reasons[reason].what.push_back(gaps[i].host);
+    steps[step].reasons[reason].what_reasons.push_back(gaps[i].host);
   }
   return steps;
 }

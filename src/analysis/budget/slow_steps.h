@@ -21,9 +21,12 @@ std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most);
 profile::Reasons slow_step_rule();
 
 // A step is slow if it takes clearly longer than the median of comparable steps: the same stage and
-// kind, and the same batch and tokens if they are known.
-std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& stages,
-                                      const DescribedNames& names, const CallsByThread& calls,
-                                      IdleCauses& causes);
+// kind, and the same batch and tokens if they are known. It has at most three reasons, longest
+// first. If they do not explain everything, one more makes all sum to the time above the median:
+// positive if time is unexplained, negative if the rest was shorter. It is omitted if it is below
+// 1 % or if there are no other reasons.
+std::vector<profile::SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& stages,
+                                               const DescribedNames& names,
+                                               const CallsByThread& calls, IdleCauses& causes);
 
 }  // namespace llmprof::analysis

@@ -25,7 +25,7 @@ class SlowSteps : public ::testing::Test {
     t_.launched("gemm", gemm - 100, gemm, gemm + 400 + gemm_longer);
     t_.launched("norm", gemm - 50, at_ - 300, at_);
   }
-  std::vector<SlowStep> found() {
+  std::vector<profile::SlowStep> found() {
     t_.stages().instances[0].end = at_;
     return t_.budgets().slow_steps;
   }
@@ -40,22 +40,22 @@ TEST_F(SlowSteps, SayWhichKernelAndWhichGapIsLonger) {
   step(300, 50);
   for (int i = 0; i < 6; ++i) step();
   step(0, 120);
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 2U);
-  EXPECT_EQ(steps[0].step, StepId(6));
-  EXPECT_EQ(steps[0].above_median, 350);
+  EXPECT_EQ(steps[0].step, 6U);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 350);
   ASSERT_EQ(steps[0].reasons.size(), 2U);
-  EXPECT_EQ(kinds_of(steps[0].reasons[0].what), (Kinds{"longer_gap", "host_code"}));
-  EXPECT_EQ(text_of(steps[0].reasons[0].what, "work"), "gemm");
-  EXPECT_EQ(text_of(steps[0].reasons[0].what, "between_operators"), "no");
-  EXPECT_EQ(steps[0].reasons[0].longer, 300);
-  EXPECT_EQ(kinds_of(steps[0].reasons[1].what), Kinds{"longer_work"});
-  EXPECT_EQ(text_of(steps[0].reasons[1].what, "work"), "gemm");
-  EXPECT_EQ(steps[0].reasons[1].longer, 50);
-  EXPECT_EQ(steps[1].step, StepId(13));
-  EXPECT_EQ(steps[1].above_median, 120);
+  EXPECT_EQ(kinds_of(steps[0].reasons[0].what_reasons), (Kinds{"longer_gap", "host_code"}));
+  EXPECT_EQ(text_of(steps[0].reasons[0].what_reasons, "work"), "gemm");
+  EXPECT_EQ(text_of(steps[0].reasons[0].what_reasons, "between_operators"), "no");
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[0].longer), 300);
+  EXPECT_EQ(kinds_of(steps[0].reasons[1].what_reasons), Kinds{"longer_work"});
+  EXPECT_EQ(text_of(steps[0].reasons[1].what_reasons, "work"), "gemm");
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[1].longer), 50);
+  EXPECT_EQ(steps[1].step, 13U);
+  EXPECT_EQ(to_nanoseconds(steps[1].above_median), 120);
   ASSERT_EQ(steps[1].reasons.size(), 1U);
-  EXPECT_EQ(steps[1].reasons[0].longer, 120);
+  EXPECT_EQ(to_nanoseconds(steps[1].reasons[0].longer), 120);
 }
 
 // Walls 1000, 1000, 1000, 1040, 1000: 4 % above is not an outlier.
@@ -80,16 +80,16 @@ TEST_F(SlowSteps, AlignByNameWhereTheKernelsDiffer) {
   t_.launched("attention", at_ - 800, at_, at_ + 400);
   at_ += 400;
   t_.stages().steps.back().end = at_;
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].above_median, 900);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 900);
   ASSERT_EQ(steps[0].reasons.size(), 2U);
-  EXPECT_EQ(text_of(steps[0].reasons[0].what, "work"), "gemm");
-  EXPECT_EQ(value_of(steps[0].reasons[0].what, "more_calls"), nullptr);
-  EXPECT_EQ(steps[0].reasons[0].longer, 500);
-  EXPECT_EQ(text_of(steps[0].reasons[1].what, "work"), "attention");
-  EXPECT_EQ(number_of(steps[0].reasons[1].what, "more_calls"), 1);
-  EXPECT_EQ(steps[0].reasons[1].longer, 400);
+  EXPECT_EQ(text_of(steps[0].reasons[0].what_reasons, "work"), "gemm");
+  EXPECT_EQ(value_of(steps[0].reasons[0].what_reasons, "more_calls"), nullptr);
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[0].longer), 500);
+  EXPECT_EQ(text_of(steps[0].reasons[1].what_reasons, "work"), "attention");
+  EXPECT_EQ(number_of(steps[0].reasons[1].what_reasons, "more_calls"), 1);
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[1].longer), 400);
 }
 
 TEST_F(SlowSteps, CompareStepsOfTheSameBatchOnly) {
@@ -109,9 +109,9 @@ TEST_F(SlowSteps, AreFoundBesideAFasterMode) {
   for (int i = 0; i < 8; ++i) step();
   step(80);
   step(90);
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 2U);
-  EXPECT_EQ(steps[0].above_median, 90);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 90);
 }
 
 // Batches 1, 2, 3, 4 once each: walls 1000, 1100, 5000, 900; the median is 1000.
@@ -122,10 +122,10 @@ TEST_F(SlowSteps, AreFoundWhereNoTwoStepsAreAlike) {
     step(longer);
     t_.stages().steps.back().batch = ++batch;
   }
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].step, StepId(2));
-  EXPECT_EQ(steps[0].above_median, 4000);
+  EXPECT_EQ(steps[0].step, 2U);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 4000);
 }
 
 // gemm2 instead of gemm after a gap longer by 300; norm is 200 shorter. Compared with the usual
@@ -137,15 +137,15 @@ TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
   t_.launched("gemm2", at_ + 400, at_ + 500, at_ + 1000);
   t_.launched("norm", at_ + 450, at_ + 1100, at_ + 1200);
   at_ += 1200;
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].above_median, 200);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 200);
   ASSERT_EQ(steps[0].reasons.size(), 3U);
-  EXPECT_EQ(steps[0].reasons[0].longer, 300);
-  EXPECT_EQ(text_of(steps[0].reasons[1].what, "work"), "gemm2");
-  EXPECT_EQ(steps[0].reasons[1].longer, 100);
-  EXPECT_EQ(kinds_of(steps[0].reasons[2].what), Kinds{"shorter_other_parts"});
-  EXPECT_EQ(steps[0].reasons[2].longer, -200);
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[0].longer), 300);
+  EXPECT_EQ(text_of(steps[0].reasons[1].what_reasons, "work"), "gemm2");
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[1].longer), 100);
+  EXPECT_EQ(kinds_of(steps[0].reasons[2].what_reasons), Kinds{"shorter_other_parts"});
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[2].longer), -200);
 }
 
 // Four kernels share an excess of 200 ns as 80, 60, 40 and 20: three are named.
@@ -163,14 +163,14 @@ TEST_F(SlowSteps, GiveANameToWhatTheReasonsLeave) {
   };
   for (int i = 0; i < 6; ++i) run(0);
   run(20);
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].above_median, 200);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 200);
   ASSERT_EQ(steps[0].reasons.size(), 4U);
-  EXPECT_EQ(steps[0].reasons[0].longer, 80);
-  EXPECT_EQ(steps[0].reasons[2].longer, 40);
-  EXPECT_EQ(kinds_of(steps[0].reasons[3].what), Kinds{"longer_unexplained"});
-  EXPECT_EQ(steps[0].reasons[3].longer, 20);
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[0].longer), 80);
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[2].longer), 40);
+  EXPECT_EQ(kinds_of(steps[0].reasons[3].what_reasons), Kinds{"longer_unexplained"});
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[3].longer), 20);
 }
 
 // The gemm takes 20,100 ns longer, the norm 100 ns less: 0.5 % of 20,000 is not a reason.
@@ -184,21 +184,21 @@ TEST_F(SlowSteps, LeaveOutARestThatIsNearlyNothing) {
   };
   for (int i = 0; i < 6; ++i) run(400, 300);
   run(20'500, 200);
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].above_median, 20'000);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 20'000);
   ASSERT_EQ(steps[0].reasons.size(), 1U);
-  EXPECT_EQ(steps[0].reasons[0].longer, 20'100);
+  EXPECT_EQ(to_nanoseconds(steps[0].reasons[0].longer), 20'100);
 }
 
 TEST_F(SlowSteps, KeepTheFiveSlowest) {
   t_.instance(t_.stage("decode"), 0, 0);
   for (int i = 0; i < 30; ++i) step();
   for (Nanoseconds i = 1; i <= 7; ++i) step(i * 1000);
-  const std::vector<SlowStep> steps = found();
+  const std::vector<profile::SlowStep> steps = found();
   ASSERT_EQ(steps.size(), 5U);
-  EXPECT_EQ(steps[0].above_median, 7000);
-  EXPECT_EQ(steps[4].above_median, 3000);
+  EXPECT_EQ(to_nanoseconds(steps[0].above_median), 7000);
+  EXPECT_EQ(to_nanoseconds(steps[4].above_median), 3000);
 }
 
 }  // namespace

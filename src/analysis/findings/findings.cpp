@@ -45,34 +45,29 @@ void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& 
   finding.values = std::move(values).take();
 }
 
-bool is_first_of_instance(const Stages& stages, const SlowStep& slow) {
-  const Step& step = stages.steps[slow.step.index()];
-  return stages.instances[step.instance.index()].first_step == slow.step.index();
-}
-
 void find_step_outliers(const StageFacts& facts, std::vector<Finding>& findings) {
   if (facts.slow_steps.empty()) return;
-  const Stages& stages = facts.evidence->stages;
   Nanoseconds above = 0;
-  bool all_first = !stages.serving;  // an engine's step is the only one of its instance
-  for (const SlowStep* slow : facts.slow_steps) {
-    above += slow->above_median;
-    all_first = all_first && is_first_of_instance(stages, *slow);
+  // An engine's step is the only one of its instance.
+  bool all_first = !facts.evidence->stages.serving;
+  for (const profile::SlowStep* slow : facts.slow_steps) {
+    above += to_nanoseconds(slow->above_median);
+    all_first = all_first && slow->step_of_instance == 0;
   }
-  const SlowStep& slowest = *facts.slow_steps.front();
+  const profile::SlowStep& slowest = *facts.slow_steps.front();
   FindingValues values;
   values.add("slow_steps", facts.slow_steps.size())
       .add("steps", facts.steps)
       .add("median_step", to_milliseconds(facts.stage->step_wall.p50))
-      .add("slowest_above_median", to_milliseconds(slowest.above_median))
+      .add("slowest_above_median", slowest.above_median)
       .add("only_first_steps", all_first);
   for (const auto& reason : slowest.reasons) {
-    values.add("slower_by", to_milliseconds(reason.longer), "");
+    values.add("slower_by", reason.longer, "");
   }
   Finding& finding = add_finding(facts, FindingKind::slow_steps, facts.per_instance(above),
                                  std::move(values), findings);
   for (size_t i = 0; i < slowest.reasons.size(); ++i) {
-    explain_value("slower_by", slowest.reasons[i].what, finding, i);
+    explain_value("slower_by", slowest.reasons[i].what_reasons, finding, i);
   }
 }
 

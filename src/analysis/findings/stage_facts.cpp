@@ -128,8 +128,8 @@ class FactsCollector {
     for (const RepeatedGap& gap : budgets.repeated_gaps) {
       facts_of(gap.longest.instance).repeated_gaps.push_back(&gap);
     }
-    for (const SlowStep& slow : budgets.slow_steps) {
-      facts_of(stages_.steps[slow.step.index()].instance).slow_steps.push_back(&slow);
+    for (const profile::SlowStep& slow : budgets.slow_steps) {
+      facts_of(stages_.steps[slow.step].instance).slow_steps.push_back(&slow);
     }
     for (const Step& step : stages_.steps) {
       if (!step.instance.valid() || stages_.instances[step.instance.index()].warmup) continue;

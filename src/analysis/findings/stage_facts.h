@@ -30,11 +30,11 @@ struct StageFacts {
   const Stage* stage = nullptr;
   const StageBudget* budget = nullptr;
   const StageSavings* recoverable = nullptr;
-  std::vector<const IdleGap*> gaps;               // of this stage
-  std::vector<const SavingsPart*> by_part;        // null if the stage has no such part
-  std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
-  std::vector<const SlowStep*> slow_steps;        // of this stage
-  std::string unit;                               // what an instance is: Finding::unit
+  std::vector<const IdleGap*> gaps;                  // of this stage
+  std::vector<const SavingsPart*> by_part;           // null if the stage has no such part
+  std::vector<const RepeatedGap*> repeated_gaps;     // of this stage
+  std::vector<const profile::SlowStep*> slow_steps;  // of this stage
+  std::string unit;                                  // what an instance is: Finding::unit
   // What ran the stage: advice must fit it.
   std::string engine;         // "vLLM"; empty if none was recognized
   bool pytorch = false;       // the program uses PyTorch

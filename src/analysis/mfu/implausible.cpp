@@ -26,8 +26,8 @@ struct TooHigh {
   std::string_view time;
   double value = 0;
 
-  void add_to(FindingValues& values) const {
-    values.add("time", time).add("share", profile::Share{value});
+  [[nodiscard]] FindingValues values() const {
+    return FindingValues().add("time", time).add("share", profile::Share{value});
   }
 };
 
@@ -69,8 +69,7 @@ FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const
   const Stage& stage = stages.stages[wrong.stage->stage];
   const Workload& workload = use.workload;
   FindingValues values;
-  values.add("figure", wrong.figure).add("stage", stage.name);
-  wrong.by.add_to(values);
+  values.add("figure", wrong.figure).add("stage", stage.name).add_all(wrong.by.values());
   if (device.captured && !device.captured->empty()) {
     values.add("gpu", device.wanted).add("captured_gpu", *device.captured);
   }
@@ -178,15 +177,12 @@ void refuse_above_measured(const Stages& stages, Utilization& use) {
     const auto of_flops = take_back_above_measured(stage.mfu);
     const auto of_bytes = take_back_above_measured(stage.mbu);
     if (of_flops) {
-      FindingValues values;
-      of_flops->add_to(values);
-      stage.why_not.push_back(make_reason(ReasonKind::above_measured_peak, values));
+      stage.why_not.push_back(make_reason(ReasonKind::above_measured_peak, of_flops->values()));
     }
     if (of_bytes) {
-      FindingValues values;
-      of_bytes->add_to(values);
-      values.add("stage", stages.stages[stage.stage].name);
-      stage.why_not.push_back(make_reason(ReasonKind::above_measured_bandwidth, values));
+      stage.why_not.push_back(
+          make_reason(ReasonKind::above_measured_bandwidth,
+                      of_bytes->values().add("stage", stages.stages[stage.stage].name)));
     }
     if (of_flops || of_bytes) {
       take_back_floor(stage);

@@ -122,22 +122,7 @@ std::vector<profile::RepeatedGap> repeated_gaps(const Prepared& in, const Stages
 
 std::tuple<std::vector<profile::SlowStep>, profile::Reasons> slow_steps(const Stages& stages,
                                                                         const Budgets& budgets) {
-  const Places places(stages);
-  std::vector<profile::SlowStep> rows;
-  for (const SlowStep& slow : budgets.slow_steps) {
-    const Step& step = stages.steps[slow.step.index()];
-    profile::SlowStep& row = rows.emplace_back();
-    row.stage = places.stage(step.instance);
-    row.instance = places.in_stage(step.instance);
-    row.step = slow.step.index();
-    row.step_of_instance = places.in_instance(slow.step, step.instance);
-    row.wall = to_milliseconds(step.wall());
-    row.above_median = to_milliseconds(slow.above_median);
-    for (const SlowStep::Reason& reason : slow.reasons) {
-      row.reasons.push_back({{}, to_milliseconds(reason.longer), reason.what});
-    }
-  }
-  return {std::move(rows), stages.steps.empty() ? profile::Reasons() : slow_step_rule()};
+  return {budgets.slow_steps, stages.steps.empty() ? profile::Reasons() : slow_step_rule()};
 }
 
 }  // namespace llmprof::analysis::result
