@@ -34,7 +34,7 @@ constexpr auto words_of(ConfidenceLevel /*of*/) { return vocabulary<ConfidenceLe
 
 // Why an instance is warm-up.
 enum class WarmupReason : uint8_t {
-  told,
+  annotated,
   fewer_steps,
   longer,
   leading_steps,
@@ -45,7 +45,7 @@ enum class WarmupReason : uint8_t {
 constexpr auto words_of(WarmupReason /*of*/) {
   using enum WarmupReason;
   return vocabulary<WarmupReason>({
-      {told, "the program marks it as warm-up"},
+      {annotated, "the program marks it as warm-up", "told"},
       {fewer_steps, "fewer steps than later instances"},
       {longer, "longer than later instances"},
       {leading_steps, "a few slow steps before a decode"},

@@ -76,8 +76,6 @@ class CoveredTime {
   // roughly in order of time have a constant cost, whatever the number of intervals.
   [[nodiscard]] Nanoseconds within(Nanoseconds from, Nanoseconds to, size_t& place) const;
 
-  [[nodiscard]] size_t interval_count() const { return intervals_.size(); }
-
  private:
   // The end follows from the next `covered_before`; captures may have millions of intervals.
   struct Interval {

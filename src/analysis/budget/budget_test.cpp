@@ -14,7 +14,7 @@ namespace llmprof::analysis {
 namespace {
 
 // The kind and texts of what the host did.
-std::string told(const IdleGap& gap) {
+std::string host_text(const IdleGap& gap) {
   std::string words = std::string(to_string(gap.host.kind)) + ":";
   for (const profile::FindingValue& value : gap.host.values) {
     words += " " + value.text.value_or("");
@@ -119,7 +119,7 @@ TEST(TimeBudget, SplitsAGapByWhatTheLaunchingThreadDid) {
   EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::idle_host);
   EXPECT_EQ(budgets.gaps[0].start, 20);
   EXPECT_EQ(budgets.gaps[0].end, 100);
-  EXPECT_EQ(told(budgets.gaps[0]), "host_code: no");
+  EXPECT_EQ(host_text(budgets.gaps[0]), "host_code: no");
   EXPECT_EQ(budgets.stages[0].gaps[static_cast<size_t>(BudgetPart::idle_host)], 1U);
 }
 
@@ -142,7 +142,7 @@ TEST(TimeBudget, TellsQueuedWorkFromLateLaunches) {
   EXPECT_LT(testing::number_of({budgets.gaps[0].host}, "before_gap"), 0.05e-3);
   EXPECT_EQ(budgets.gaps[0].work_before, "gemm");
   EXPECT_EQ(budgets.gaps[0].work_after, "mul");
-  EXPECT_EQ(told(budgets.gaps[1]), "host_call: cudaLaunchKernel");
+  EXPECT_EQ(host_text(budgets.gaps[1]), "host_call: cudaLaunchKernel");
 }
 
 // Called at 60 us, returned at 65, started at 10,000: the GPU waited for something other than the
@@ -183,7 +183,7 @@ TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
                                                    {"idle: launch-bound", 20},
                                                    {"idle: between queued kernels", 5}}));
   ASSERT_EQ(budgets.gaps.size(), 3U);
-  EXPECT_EQ(told(budgets.gaps[2]), "host_launched_graph:");
+  EXPECT_EQ(host_text(budgets.gaps[2]), "host_launched_graph:");
 }
 
 // Other work in the gaps is not idle time: 25-35 between, 0-3 before, 95-100 after. A gap without a
@@ -211,7 +211,7 @@ TEST(TimeBudget, LeavesOthersWorkAndUnknownLaunchesUnattributed) {
                                                    {"idle: launch-bound", 2},
                                                    {"unattributed", 3 + 10 + 15 + 5}}));
   ASSERT_EQ(budgets.gaps.size(), 3U);
-  EXPECT_EQ(told(budgets.gaps[0]), "host_not_recorded:");
+  EXPECT_EQ(host_text(budgets.gaps[0]), "host_not_recorded:");
   EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::unattributed);
 }
 
@@ -283,11 +283,12 @@ TEST(TimeBudget, NamesWhatWasOpenOnTheHost) {
   EXPECT_EQ(sum_of(budgets.instances[0]), 2000);
   ASSERT_EQ(budgets.gaps.size(), 5U);
   EXPECT_EQ(budgets.gaps[0].length(), 540);
-  EXPECT_EQ(told(budgets.gaps[0]), "host_code: yes decode_step");
+  EXPECT_EQ(host_text(budgets.gaps[0]), "host_code: yes decode_step");
   EXPECT_EQ(budgets.gaps[1].length(), 520);
   EXPECT_EQ(budgets.gaps[1].cause, BudgetPart::idle_synchronization);
-  EXPECT_EQ(told(budgets.gaps[1]), "host_call: cudaStreamSynchronize aten::_local_scalar_dense");
-  EXPECT_EQ(told(budgets.gaps[2]), "host_operator: aten::mul decode_step");
+  EXPECT_EQ(host_text(budgets.gaps[1]),
+            "host_call: cudaStreamSynchronize aten::_local_scalar_dense");
+  EXPECT_EQ(host_text(budgets.gaps[2]), "host_operator: aten::mul decode_step");
 }
 
 TEST(TimeBudget, KeepsWarmUpsApart) {

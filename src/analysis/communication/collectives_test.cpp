@@ -14,7 +14,7 @@ constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_L
 constexpr std::string_view kSendRecv = "ncclDevKernel_SendRecv(int)";
 
 // A row that says nothing yet.
-struct Told {
+struct CollectiveRow {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   trace::ThreadId thread = {};
@@ -28,22 +28,22 @@ struct Told {
   uint64_t sequence = trace::kNoSequence;
 };
 
-void tell(HandMadeTrace& made, const Told& told) {
+void add_row(HandMadeTrace& made, const CollectiveRow& row) {
   trace::CollectiveTable& table = made.builder().trace().collectives;
   const auto text = [&](std::string_view of) {
     return of.empty() ? trace::StringId() : made.builder().string(of);
   };
-  table.start.push_back(told.start);
-  table.end.push_back(told.end);
-  table.thread.push_back(told.thread);
-  table.external_id.push_back(told.external_id);
-  table.correlation.push_back(told.correlation);
-  table.kind.push_back(told.kind);
-  table.bytes.push_back(told.bytes);
-  table.group.push_back(text(told.group));
-  table.members.push_back(text(told.members));
-  table.group_size.push_back(told.group_size);
-  table.sequence.push_back(told.sequence);
+  table.start.push_back(row.start);
+  table.end.push_back(row.end);
+  table.thread.push_back(row.thread);
+  table.external_id.push_back(row.external_id);
+  table.correlation.push_back(row.correlation);
+  table.kind.push_back(row.kind);
+  table.bytes.push_back(row.bytes);
+  table.group.push_back(text(row.group));
+  table.members.push_back(text(row.members));
+  table.group_size.push_back(row.group_size);
+  table.sequence.push_back(row.sequence);
 }
 
 Collectives collectives_of(const trace::Trace& trace, const Stages& stages = {}) {
@@ -107,20 +107,20 @@ TEST(FindCollectives, KeepsDevicesApart) {
 TEST(FindCollectives, BelievesTheKernelsOwnRowFirst) {
   HandMadeTrace made;
   const trace::ThreadId thread = made.thread(1);
-  tell(made, {.start = 0,
-              .end = 9,
-              .thread = thread,
-              .kind = CollectiveKind::all_to_all,
-              .bytes = 64,
-              .group = "outer",
-              .group_size = 8});
-  tell(made, {.start = 100,
-              .end = 140,
-              .correlation = 1,
-              .kind = CollectiveKind::all_gather,
-              .group = "tp",
-              .members = "0,1",
-              .sequence = 17});
+  add_row(made, {.start = 0,
+                 .end = 9,
+                 .thread = thread,
+                 .kind = CollectiveKind::all_to_all,
+                 .bytes = 64,
+                 .group = "outer",
+                 .group_size = 8});
+  add_row(made, {.start = 100,
+                 .end = 140,
+                 .correlation = 1,
+                 .kind = CollectiveKind::all_gather,
+                 .group = "tp",
+                 .members = "0,1",
+                 .sequence = 17});
   made.kernel(kSendRecv, 5, 100, 140);
   const Collectives found = collectives_of(made.freeze());
   const CollectiveKey wanted{CollectiveKind::all_gather, 64, "tp", true, "0,1", 8};
@@ -131,7 +131,7 @@ TEST(FindCollectives, BelievesTheKernelsOwnRowFirst) {
 // A replay's kernels share its correlation: a row is about the kernel that starts with it.
 TEST(FindCollectives, ARowNamesOneKernelOfAReplay) {
   HandMadeTrace made;
-  tell(made, {.start = 200, .end = 240, .correlation = 1, .bytes = 8});
+  add_row(made, {.start = 200, .end = 240, .correlation = 1, .bytes = 8});
   made.kernel(kAllReduce, 5, 100, 140, {{}, 0, 7, 1});
   made.kernel(kAllReduce, 5, 200, 240, {{}, 0, 7, 1});
   made.builder().trace().launches.api[0] = made.builder().string("cudaGraphLaunch_v10000");
@@ -144,13 +144,13 @@ TEST(FindCollectives, ARowNamesOneKernelOfAReplay) {
 
 TEST(FindCollectives, JoinsByOperator) {
   HandMadeTrace made;
-  tell(made, {.start = 0, .end = 3, .thread = made.thread(1), .external_id = 77, .bytes = 8});
+  add_row(made, {.start = 0, .end = 3, .thread = made.thread(1), .external_id = 77, .bytes = 8});
   // The same number in another process is another operator.
-  tell(made, {.start = 0,
-              .end = 3,
-              .thread = made.thread(made.process(2), 2),
-              .external_id = 78,
-              .bytes = 9});
+  add_row(made, {.start = 0,
+                 .end = 3,
+                 .thread = made.thread(made.process(2), 2),
+                 .external_id = 78,
+                 .bytes = 9});
   made.kernel(kAllReduce, 50, 100, 140);
   made.kernel(kAllReduce, 60, 150, 160);
   made.builder().trace().kernels.external_id = {77, 78};
@@ -162,8 +162,8 @@ TEST(FindCollectives, JoinsByOperator) {
 // Old traces store a kernel's correlation as its operator's number.
 TEST(FindCollectives, DoubtsAnOperatorWhoseNumberIsTheCorrelation) {
   HandMadeTrace made;
-  tell(made, {.start = 20, .end = 30, .thread = made.thread(1), .external_id = 1, .bytes = 8});
-  tell(made, {.start = 55, .end = 65, .thread = made.thread(1), .external_id = 2, .bytes = 9});
+  add_row(made, {.start = 20, .end = 30, .thread = made.thread(1), .external_id = 1, .bytes = 8});
+  add_row(made, {.start = 55, .end = 65, .thread = made.thread(1), .external_id = 2, .bytes = 9});
   made.kernel(kAllReduce, 50, 100, 140);  // correlation 1, launched outside operator 1
   made.kernel(kAllReduce, 60, 150, 160);  // correlation 2, inside
   made.builder().trace().kernels.external_id = {1, 2};
@@ -176,15 +176,15 @@ TEST(FindCollectives, JoinsByTheLaunchInsideASpanOfItsThread) {
   HandMadeTrace made;
   const trace::ThreadId thread = made.thread(1);
   const trace::ThreadId other = made.thread(2);
-  tell(made, {.start = 0, .end = 100, .thread = thread, .group = "outer"});
-  tell(made, {.start = 10,
-              .end = 30,
-              .thread = thread,
-              .kind = CollectiveKind::all_to_all,
-              .bytes = 8,
-              .group = "inner"});
-  tell(made, {.start = 40, .end = 50, .thread = thread, .bytes = 9});
-  tell(made, {.start = 0, .end = 1000, .thread = other, .bytes = 10});
+  add_row(made, {.start = 0, .end = 100, .thread = thread, .group = "outer"});
+  add_row(made, {.start = 10,
+                 .end = 30,
+                 .thread = thread,
+                 .kind = CollectiveKind::all_to_all,
+                 .bytes = 8,
+                 .group = "inner"});
+  add_row(made, {.start = 40, .end = 50, .thread = thread, .bytes = 9});
+  add_row(made, {.start = 0, .end = 1000, .thread = other, .bytes = 10});
   made.kernel(kSendRecv, 20, 100, 110);   // inner
   made.kernel(kSendRecv, 35, 120, 130);   // outer only, although another one ended in between
   made.kernel(kSendRecv, 45, 140, 150);   // the second inner one
@@ -203,12 +203,12 @@ TEST(FindCollectives, JoinsByTheLaunchInsideASpanOfItsThread) {
 // Operators of a CPU program may have any name.
 TEST(FindCollectives, ANamedKernelCommunicatesWhateverItsName) {
   HandMadeTrace made;
-  tell(made, {.start = 20,
-              .end = 30,
-              .thread = made.thread(1),
-              .correlation = 2,
-              .kind = CollectiveKind::broadcast,
-              .bytes = 4});
+  add_row(made, {.start = 20,
+                 .end = 30,
+                 .thread = made.thread(1),
+                 .correlation = 2,
+                 .kind = CollectiveKind::broadcast,
+                 .bytes = 4});
   made.kernel("step one", 0, 5, 20);
   made.kernel("step two", 20, 20, 30);
   const Collectives found = collectives_of(made.freeze());

@@ -136,7 +136,7 @@ class StageFigures {
                                           const std::optional<RecordedWork>& recorded) const {
     const Stage& stage = stages_.stages[index];
     StageUtilization result = stage_cost(stages_, index, *model_, workload_);
-    tell_tracing(result);
+    add_tracing(result);
     if (!result.why_not.empty()) return result;
     if (stage.wall.count == 0) {
       result.why_not = {make_reason(ReasonKind::all_warmup)};
@@ -175,7 +175,7 @@ class StageFigures {
   }
 
  private:
-  void tell_tracing(StageUtilization& result) const {
+  void add_tracing(StageUtilization& result) const {
     const StageTracing tracing = stage_tracing(stages_, result.stage);
     result.traced_share = tracing.share;
     if (tracing.whole() || !tracing.share || result.basis.empty()) return;

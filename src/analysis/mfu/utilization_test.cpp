@@ -88,7 +88,7 @@ Stages dense_run() {
   return run.take();
 }
 
-Workload told_workload(uint64_t prompt) {
+Workload known_workload(uint64_t prompt) {
   Workload workload;
   workload.prompt_tokens = TokenCount{prompt, "--prompt-tokens"};
   return workload;
@@ -106,7 +106,7 @@ constexpr double kDecodeBytes = 24 * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131
 
 TEST(Utilization, MfuAndMbuOfTheDenseModel) {
   const Utilization use =
-      utilization(dense_run(), dense_graph(), h200(), told_workload(777), {"NVIDIA H200"});
+      utilization(dense_run(), dense_graph(), h200(), known_workload(777), {"NVIDIA H200"});
   EXPECT_TRUE(use.why_not.empty());
   ASSERT_EQ(use.stages.size(), 2U);
   const StageUtilization& prefill = use.stages[0];
@@ -147,7 +147,7 @@ TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
   run.instance(1, 44 * kMs, 10 * kMs, std::vector<Step>(6));
   run.stages_.instances[0].untraced_steps = 18;
   const Utilization use =
-      utilization(run.take(), dense_graph(), h200(), told_workload(777), {"NVIDIA H200"});
+      utilization(run.take(), dense_graph(), h200(), known_workload(777), {"NVIDIA H200"});
   const StageUtilization& decode = use.stages[1];
   EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
   EXPECT_NEAR(decode.mbu.wall->value, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
@@ -161,13 +161,13 @@ TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
 TEST(Utilization, MissingInputsAreNamed) {
   const Stages stages = dense_run();
   const Utilization no_model =
-      utilization(stages, std::nullopt, h200(), told_workload(777), {"H200"});
+      utilization(stages, std::nullopt, h200(), known_workload(777), {"H200"});
   EXPECT_EQ(kinds_of(no_model.why_not), Kinds{"no_model"});
   ASSERT_EQ(no_model.stages.size(), 2U);
   EXPECT_EQ(kinds_of(no_model.stages[0].why_not), Kinds{"no_model"});
 
   const Utilization no_gpu =
-      utilization(stages, dense_graph(), std::nullopt, told_workload(777), {"NVIDIA H999"});
+      utilization(stages, dense_graph(), std::nullopt, known_workload(777), {"NVIDIA H999"});
   EXPECT_EQ(kinds_of(no_gpu.why_not), Kinds{"gpu_unknown"});
   EXPECT_EQ(text_of(no_gpu.why_not, "gpu"), "NVIDIA H999");
   EXPECT_NEAR(no_gpu.stages[0].cost.flops(), kPrefillFlops, 1);
@@ -187,7 +187,7 @@ TEST(Utilization, MissingInputsAreNamed) {
   EXPECT_EQ(text_of(utilization(undetected, dense_graph(), h200(), {}, {"H200"}).why_not, "why"),
             "attention is missing");
   const Utilization unnamed =
-      utilization(stages, dense_graph(), std::nullopt, told_workload(777), {""});
+      utilization(stages, dense_graph(), std::nullopt, known_workload(777), {""});
   EXPECT_EQ(kinds_of(unnamed.stages[0].why_not), Kinds{"gpu_not_named"});
 }
 
@@ -211,7 +211,7 @@ TEST(Utilization, TokensOfDetectedSteps) {
 TEST(Utilization, WithoutStepsTheFlagCounts) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 40 * kMs, {});
-  Workload workload = told_workload(777);
+  Workload workload = known_workload(777);
   const Stages stages = run.take();
   const Utilization unknown = utilization(stages, dense_graph(), h200(), workload, {""});
   EXPECT_EQ(kinds_of(unknown.stages[1].why_not), Kinds{"decode_steps_unknown"});
@@ -227,7 +227,7 @@ TEST(Utilization, WithoutStepsTheFlagCounts) {
 TEST(Utilization, LongDecodeLoops) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 40 * kMs, {});
-  Workload workload = told_workload(1000);
+  Workload workload = known_workload(1000);
   workload.new_tokens = TokenCount{1'000'001, "--new-tokens"};
   const Utilization use = utilization(run.take(), dense_graph(), h200(), workload, {""});
   const double n = 1'000'001;
@@ -242,7 +242,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   // 24 steps in 14 ms busy: kDecodeBytes / (0.014 x 4.8e12) = 1.116...; in 20 ms 0.781.
   run.instance(1, 20 * kMs, 14 * kMs, std::vector<Step>(24));
   const Stages stages = run.take();
-  const Utilization use = utilization(stages, dense_graph(), h200(), told_workload(777), {"H200"});
+  const Utilization use = utilization(stages, dense_graph(), h200(), known_workload(777), {"H200"});
   EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
   for (const StageUtilization& stage : use.stages) {
     EXPECT_FALSE(stage.mbu.gpu_busy);
@@ -267,7 +267,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
     }
   }
 
-  Workload workload = told_workload(777);
+  Workload workload = known_workload(777);
   workload.batch = TokenCount{64, "--batch"};
   const Utilization batch = utilization(stages, dense_graph(), h200(), workload, {"H200"});
   EXPECT_FALSE(batch.stages[0].mfu.wall);
@@ -280,7 +280,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
 // 64 x 777 tokens in 8 ms are 2.2 PFLOP in 8 ms: impossible. Decode's 40 ms at batch 64 would be
 // possible (24 times the weights and 64 caches: 77.7 GB + 39.7 GB in 44 ms) but is not reported.
 TEST(Utilization, OneRefusalTakesAllFiguresBack) {
-  Workload workload = told_workload(777);
+  Workload workload = known_workload(777);
   workload.batch = TokenCount{64, "--batch"};
   const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"impossible_figure"});
@@ -300,7 +300,7 @@ TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
   small.tensor_bf16 = 65e12;
   small.memory_bandwidth = 0.3e12;
   const Utilization use =
-      utilization(dense_run(), dense_graph(), small, told_workload(777), {"T4", "NVIDIA H200"});
+      utilization(dense_run(), dense_graph(), small, known_workload(777), {"T4", "NVIDIA H200"});
   EXPECT_EQ(text_of(use.stages[0].why_not, "gpu"), "T4");
   EXPECT_EQ(text_of(use.stages[0].why_not, "captured_gpu"), "NVIDIA H200");
   EXPECT_EQ(number_of(use.stages[0].why_not, "prompt_tokens"), 777);
@@ -310,7 +310,7 @@ TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
 
 // One GPU, 8 KV heads and 32 heads, 24 steps.
 TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
-  Workload workload = told_workload(777);
+  Workload workload = known_workload(777);
   workload.parallel.tp = 3;
   workload.new_tokens = TokenCount{100, "--new-tokens"};
   const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
@@ -335,10 +335,10 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 0);
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 1);
   const Stages stages = run.take();
-  const Utilization use = utilization(stages, dense_graph(), h200(), told_workload(777), {"H200"});
+  const Utilization use = utilization(stages, dense_graph(), h200(), known_workload(777), {"H200"});
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"several_gpus"});
   EXPECT_EQ(number_of(use.stages[0].why_not, "gpus"), 2);
-  Workload workload = told_workload(777);
+  Workload workload = known_workload(777);
   workload.parallel.tp = 2;
   const Utilization halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});
   EXPECT_NEAR(halves.stages[0].mfu.wall->value, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
@@ -349,13 +349,13 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
 TEST(Utilization, PeakFollowsThePrecision) {
   llm::ModelSpec model = dense_graph();
   model.weights = {"fp8", 1};
-  EXPECT_EQ(utilization(dense_run(), model, h200(), told_workload(777), {""}).stages[0].peak_name,
+  EXPECT_EQ(utilization(dense_run(), model, h200(), known_workload(777), {""}).stages[0].peak_name,
             "fp8 dense");
   model.weights = {"int4", 0.5};
-  EXPECT_EQ(utilization(dense_run(), model, h200(), told_workload(777), {""}).stages[0].peak_name,
+  EXPECT_EQ(utilization(dense_run(), model, h200(), known_workload(777), {""}).stages[0].peak_name,
             "bf16 dense");
   model.weights = {"f32", 4};
-  const Utilization use = utilization(dense_run(), model, h200(), told_workload(777), {""});
+  const Utilization use = utilization(dense_run(), model, h200(), known_workload(777), {""});
   EXPECT_FALSE(use.stages[0].mfu.wall);
   EXPECT_TRUE(use.stages[0].mbu.wall);
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"no_peak_of_format"});
@@ -408,9 +408,9 @@ TEST(Utilization, ServingStepsWithTheirContexts) {
   decode.phases.prefill = {0, 0, 0, 0, 0};
   decode.phases.decode = {2, 2, 30, 2, 30};
   run.instance(1, 3 * kMs, 2 * kMs, {decode});
-  Step untold = decode;
-  untold.phases = {};
-  run.instance(1, 3 * kMs, 2 * kMs, {untold});
+  Step without_phases = decode;
+  without_phases.phases = {};
+  run.instance(1, 3 * kMs, 2 * kMs, {without_phases});
   const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {""});
   // 6 tokens through the weights, 2 positions through the head; 8 layers, 32 heads of 128, 42
   // pairs.
@@ -476,7 +476,7 @@ TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
 
 TEST(Utilization, RecordedFlopsBesideTheModels) {
   llm::GpuSpec fast = llm::measured_cpu("N1", 2e15, 5e12, "f32", "");
-  const Utilization agree = utilization(dense_run(), dense_graph(), fast, told_workload(777), kCpu,
+  const Utilization agree = utilization(dense_run(), dense_graph(), fast, known_workload(777), kCpu,
                                         recorded(kPrefillFlops * 1.04, 1e9));
   ASSERT_TRUE(agree.stages[0].recorded);
   EXPECT_FALSE(agree.stages[0].from_operators);
@@ -493,8 +493,8 @@ TEST(Utilization, RecordedFlopsBesideTheModels) {
     return count;
   };
   EXPECT_EQ(of_prefill(agree), 0U);
-  const Utilization differ = utilization(dense_run(), dense_graph(), fast, told_workload(777), kCpu,
-                                         recorded(kPrefillFlops * 1.5, 1e9));
+  const Utilization differ = utilization(dense_run(), dense_graph(), fast, known_workload(777),
+                                         kCpu, recorded(kPrefillFlops * 1.5, 1e9));
   EXPECT_EQ(of_prefill(differ), 1U);
 }
 

@@ -150,7 +150,7 @@ void sort_rows(const trace::Trace& trace, KernelRanking& ranking) {
 }
 
 // Whether all captures with work on a device have a rank, and no two the same.
-bool ranks_tell_captures_apart(const trace::Trace& trace) {
+bool ranks_distinguish_captures(const trace::Trace& trace) {
   std::vector<bool> has_work(trace.captures.size());
   for (const trace::Queue& queue : trace.queues.values()) {
     if (queue.device.valid()) has_work[trace.devices[queue.device.index()].capture.index()] = true;
@@ -176,7 +176,7 @@ std::string device_label(const trace::Trace& trace, trace::DeviceId device) {
   });
   if (!several) return label;
   const trace::Capture& capture = trace.captures[info.capture.index()];
-  if (capture.rank && ranks_tell_captures_apart(trace)) {
+  if (capture.rank && ranks_distinguish_captures(trace)) {
     return "rank" + std::to_string(*capture.rank) + "/" + label;
   }
   return std::filesystem::path(capture.path).filename().string() + "/" + label;

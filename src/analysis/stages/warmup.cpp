@@ -105,7 +105,7 @@ std::string_view in_words(WarmupReason reason) {
       return "slower steps before a long pause";
     case WarmupReason::first_of_kind:
       return "first of their kind, much slower than later ones with as much GPU work";
-    case WarmupReason::told:
+    case WarmupReason::annotated:
     case WarmupReason::cut_off:
       break;
   }
@@ -299,7 +299,7 @@ void keep_only_ones(Stages& stages) {
   }
   for (StageInstance& instance : stages.instances) {
     if (!has_others[instance.stage]) instance.warmup = false;
-    instance.why_warmup = instance.warmup ? std::optional(WarmupReason::told) : std::nullopt;
+    instance.why_warmup = instance.warmup ? std::optional(WarmupReason::annotated) : std::nullopt;
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "trace/name_kinds.h"
 
 namespace llmprof::job {
@@ -78,7 +78,7 @@ struct Answer {
 Answer given_option(Parallelism parallelism, std::string_view option, uint64_t size) {
   FindingValues values;
   values.add("option", option).add("size", size);
-  return {parallelism, make_reason(ReasonKind::parallelism_told, std::move(values))};
+  return {parallelism, make_reason(ReasonKind::parallelism_set, std::move(values))};
 }
 
 Answer with_share(Parallelism parallelism, ReasonKind kind, double share) {

@@ -72,7 +72,7 @@ constexpr auto texts_for(Scope /*of*/) {
 constexpr auto texts_for(WarmupReason /*of*/) {
   using enum WarmupReason;
   return profile::texts<WarmupReason>({
-      {told, "the program says so"},
+      {annotated, "the program says so"},
       {fewer_steps, "fewer steps than the later ones"},
       {longer, "longer than the later ones"},
       {leading_steps, "a few slow steps before decode"},

@@ -220,7 +220,7 @@ constexpr auto kReasonTexts = [] {
       {ranks_without_collectives, "the captures of the {ranks:#rank} hold no communication"},
       {collectives_not_matched,
        "none of the {collectives:#collective} has a match on another rank"},
-      {parallelism_told, "set by the user or the workload ({option} {size})"},
+      {parallelism_set, "set by the user or the workload ({option} {size})"},
       {only_point_to_point, "its ranks send to each other ({collectives:#message})"},
       {mostly_all_to_all, "{share:percent} of its communication time is all-to-all"},
       {collectives_in_each_layer,

@@ -394,7 +394,7 @@ std::vector<Example> job_examples() {
        "the captures of the 2 ranks hold no communication"},
       {Kind::collectives_not_matched, FindingValues().add("collectives", 7),
        "none of the 7 collectives has a match on another rank"},
-      {Kind::parallelism_told, FindingValues().add("option", "--tp").add("size", 2),
+      {Kind::parallelism_set, FindingValues().add("option", "--tp").add("size", 2),
        "set by the user or the workload (--tp 2)"},
       {Kind::only_point_to_point, FindingValues().add("collectives", 8),
        "its ranks send to each other (8 messages)"},

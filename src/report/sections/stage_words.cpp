@@ -79,7 +79,7 @@ std::string known_words(const Profile& profile) {
 constexpr size_t kShownInstances = 5;  // that are excluded from statistics
 
 std::string why_words(const Instance& instance) {
-  std::string text(in_words(instance.warmup_reason.value_or(WarmupReason::told)));
+  std::string text(in_words(instance.warmup_reason.value_or(WarmupReason::annotated)));
   if (instance.captures_graph) text += "; a CUDA graph is captured in it";
   return text;
 }
