@@ -47,7 +47,7 @@ Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
   profile.captures_failed = options.run.captures_failed;
   for (const Diagnostic& item : run.diagnostics.items()) {
     profile.diagnostics.push_back(
-        {std::string(to_string(item.severity)), item.code, to_printable(item.message), item.count});
+        {item.severity, item.code, to_printable(item.message), item.count});
   }
   add_shown(profile);
   analyzed.timings.push_back({"prepare", preparing, ""});

@@ -21,7 +21,7 @@ struct RankIdentity {
   std::string clock_domain;                  // ranks of one domain read one clock
   std::optional<Nanoseconds> clock_ns;       // that clock at the rank's time 0
   std::optional<Nanoseconds> wall_clock_ns;  // Unix time at the rank's time 0
-  std::string state = "recorded";            // as profile::Rank::state
+  profile::RankState state = profile::RankState::recorded;
   std::string state_detail;
 
   void fields(auto& field) const {

@@ -52,6 +52,15 @@ struct RankClock {
   }
 };
 
+enum class RankState : uint8_t { recorded, died, missing };
+constexpr auto words_of(RankState /*of*/) {
+  using enum RankState;
+  return vocabulary<RankState>({
+      {died, "it ended before the program did"},
+      {missing, "the job names it, but no capture of it was read"},
+  });
+}
+
 // The job's time budget for one rank, per job step (per instance if a stage has no steps).
 struct RankStage {
   std::string stage;
@@ -100,7 +109,7 @@ struct Rank {
   std::optional<std::string> host;
   std::optional<std::string> device;
   std::optional<std::string> gpu;
-  std::string state = "recorded";
+  RankState state = RankState::recorded;
   std::optional<std::string> state_detail;
   std::vector<Capture> captures;
   std::optional<RankClock> clock;
@@ -122,9 +131,7 @@ struct Rank {
     field("host", host, "name of its host");
     field("device", device, "as in kernels: \"rank3/cuda:0\"");
     field("gpu", gpu, "name of the GPU, or of the processor");
-    field("state", state,
-          "recorded; died (it ended before the program did); missing (the job names it, but no "
-          "capture of it was read)");
+    field("state", state, "whether it was recorded");
     field("state_detail", state_detail, "exit code or signal, if known");
     field("captures", captures, "captures of this rank");
     field("clock", clock, "how its clock is converted to the job's; null for missing ranks");

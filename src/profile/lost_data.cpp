@@ -62,10 +62,10 @@ bool records_times(const CaptureFailure& failure, const Profile& profile) {
 }  // namespace
 
 bool means_lost_data(const Diagnostic& diagnostic, KernelSource kernel_source) {
-  if (diagnostic.severity == "info") return false;
+  if (diagnostic.severity == Severity::info) return false;
   if (holds(kLostWork, diagnostic.code)) return true;
   if (holds(kLostLaunches, diagnostic.code)) return kernel_source == KernelSource::profiler;
-  return diagnostic.severity == "error" && !holds(kHarmlessErrors, diagnostic.code);
+  return diagnostic.severity == Severity::error && !holds(kHarmlessErrors, diagnostic.code);
 }
 
 std::vector<Diagnostic> lost_data(const Profile& profile) {
@@ -75,7 +75,8 @@ std::vector<Diagnostic> lost_data(const Profile& profile) {
   }
   for (const CaptureFailure& failure : profile.captures_failed) {
     if (!records_times(failure, profile)) continue;
-    lost.push_back({"error", "capture_failed", failure.backend + ": " + failure.message, 1});
+    lost.push_back(
+        {Severity::error, "capture_failed", failure.backend + ": " + failure.message, 1});
   }
   return lost;
 }

@@ -14,14 +14,14 @@ std::vector<std::string> codes(const Profile& profile) {
 TEST(LostData, IsWhatDiagnosticsSayByTheirCodes) {
   Profile profile;
   profile.totals.source = KernelSource::timeline;
-  profile.diagnostics = {{"warning", "collector_cupti_dropped", "why", 7},
-                         {"info", "launches_without_kernels", "few", 1},
-                         {"warning", "launches_without_kernels", "many", 1},
-                         {"warning", "kernels_without_launch", "harmless", 3},
-                         {"error", "nsys_says", "might", 1},
-                         {"warning", "ncu_bad_rows", "beside", 2},
-                         {"warning", "of_a_later_version", "?", 1},
-                         {"error", "lost_in_a_later_version", "?", 1}};
+  profile.diagnostics = {{Severity::warning, "collector_cupti_dropped", "why", 7},
+                         {Severity::info, "launches_without_kernels", "few", 1},
+                         {Severity::warning, "launches_without_kernels", "many", 1},
+                         {Severity::warning, "kernels_without_launch", "harmless", 3},
+                         {Severity::error, "nsys_says", "might", 1},
+                         {Severity::warning, "ncu_bad_rows", "beside", 2},
+                         {Severity::warning, "of_a_later_version", "?", 1},
+                         {Severity::error, "lost_in_a_later_version", "?", 1}};
   EXPECT_EQ(codes(profile),
             (std::vector<std::string>{"collector_cupti_dropped", "launches_without_kernels",
                                       "lost_in_a_later_version"}));
@@ -30,7 +30,7 @@ TEST(LostData, IsWhatDiagnosticsSayByTheirCodes) {
 
 TEST(LostData, OfNcuMattersWhereTimesAreItsOwn) {
   Profile profile;
-  profile.diagnostics = {{"warning", "ncu_bad_rows", "why", 2}};
+  profile.diagnostics = {{Severity::warning, "ncu_bad_rows", "why", 2}};
   profile.totals.source = KernelSource::profiler;
   EXPECT_EQ(codes(profile), (std::vector<std::string>{"ncu_bad_rows"}));
 }

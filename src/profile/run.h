@@ -5,9 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
 #include "profile/vocabulary.h"
+
+namespace llmprof {
+
+constexpr auto words_of(Severity /*of*/) { return profile::vocabulary<Severity>(); }
+
+}  // namespace llmprof
 
 namespace llmprof::profile {
 
@@ -225,13 +232,13 @@ struct CaptureFailure {
 };
 
 struct Diagnostic {
-  std::string severity;
+  Severity severity = Severity::info;
   std::string code;
   std::string message;
   uint64_t count = 1;
 
   void fields(auto& field) const {
-    field("severity", severity, "info, warning, error");
+    field("severity", severity, "how serious it is");
     field("code", code, "stable code, for scripts");
     field("message", message, "for people, with what to do next");
     field("count", count, "number of occurrences");

@@ -22,6 +22,23 @@ struct BatchTimes {
   }
 };
 
+struct TokenRates {
+  std::optional<TokensPerSecond> tokens_per_s_per_sequence;
+  std::optional<TokensPerSecond> tokens_per_s;
+  std::optional<Share> gpu_busy_share_of_wall;
+  std::vector<BatchTimes> by_batch;
+
+  void fields(auto& field) const {
+    field("tokens_per_s_per_sequence", tokens_per_s_per_sequence,
+          "1 over the mean time per output token");
+    field("tokens_per_s", tokens_per_s,
+          "tokens_per_s_per_sequence times the batch; null if the batch is unknown");
+    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall,
+          "GPU busy time over the traced wall time of all stages");
+    field("by_batch", by_batch, "decode steps by the number of sequences in them");
+  }
+};
+
 // Times that an engine's requests saw during one uninterrupted recording.
 struct ServedWindow {
   Milliseconds start;
@@ -95,15 +112,11 @@ struct TokenFigure {
 };
 
 // Token times as reports and the page show them.
-struct TokenTimesShown {
+struct TokenTimesShown : TokenRates {
   std::optional<ShownTimes> time_to_first_token;
   std::optional<ShownTimes> time_per_output_token;
   std::optional<Milliseconds> request;
   std::optional<Milliseconds> typical_request;
-  std::optional<TokensPerSecond> tokens_per_s_per_sequence;
-  std::optional<TokensPerSecond> tokens_per_s;
-  std::optional<Share> gpu_busy_share_of_wall;
-  std::vector<BatchTimes> by_batch;
   std::vector<TokenFigure> figures;
   std::optional<uint64_t> served_window;
   std::optional<TokensPerSecond> served_per_s_per_sequence;
@@ -117,12 +130,7 @@ struct TokenTimesShown {
           "mean prefill plus mean decode; null if tracing windows cut decodes");
     field("typical_request_ms", typical_request,
           "request_ms; null if prefills or decodes vary widely (typical is not mean)");
-    field("tokens_per_s_per_sequence", tokens_per_s_per_sequence,
-          "1 over the mean time per output token");
-    field("tokens_per_s", tokens_per_s, "tokens_per_s_per_sequence times the batch");
-    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall,
-          "GPU busy time over the traced wall time of all stages");
-    field("by_batch", by_batch, "decode steps by the number of sequences in them");
+    TokenRates::fields(field);
     field("figures", figures, "figures that a user sees first; empty if unknown");
     field("served_window", served_window,
           "index in served of the window with the most tokens; null if unknown");
@@ -133,14 +141,10 @@ struct TokenTimesShown {
   }
 };
 
-struct TokenTimes {
+struct TokenTimes : TokenRates {
   std::optional<Statistics<Milliseconds>> time_to_first_token;
   std::optional<Statistics<Milliseconds>> time_per_output_token;
   std::optional<Milliseconds> request;
-  std::optional<TokensPerSecond> tokens_per_s_per_sequence;
-  std::optional<TokensPerSecond> tokens_per_s;
-  std::optional<Share> gpu_busy_share_of_wall;
-  std::vector<BatchTimes> by_batch;
   std::vector<ServedWindow> served;
   std::optional<TokenTimesShown> shown;
 
@@ -150,13 +154,7 @@ struct TokenTimes {
           "wall time per decode step, one value per decode");
     field("request_ms", request,
           "mean prefill plus mean decode; null under continuous batching and with --steps");
-    field("tokens_per_s_per_sequence", tokens_per_s_per_sequence,
-          "1 over the mean time per output token");
-    field("tokens_per_s", tokens_per_s,
-          "tokens_per_s_per_sequence times the batch; null if the batch is unknown");
-    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall,
-          "GPU busy time over the traced wall time of all stages");
-    field("by_batch", by_batch, "decode steps by the number of sequences in them");
+    TokenRates::fields(field);
     field("served", served,
           "request times of a serving engine, one entry per recording window; empty if passes do "
           "not show which sequences get a token");

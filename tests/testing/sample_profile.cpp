@@ -826,7 +826,7 @@ profile::Profile full_sample() {
   add_utilization(sample);
   add_findings(sample);
   add_stage1(sample);
-  sample.diagnostics = {{"warning", "events_dropped", "the profiler dropped events", 12}};
+  sample.diagnostics = {{Severity::warning, "events_dropped", "the profiler dropped events", 12}};
   add_other_topics(sample);
   return sample;
 }

@@ -22,9 +22,9 @@ profile::Job identify_job(const std::vector<RankPart>& parts) {
     const RankIdentity& who = part.identity;
     if (!who.job.empty() && !job.id) job.id = who.job;
     job.world_size = std::max({job.world_size, who.world_size.value_or(0), who.rank + 1});
-    if (who.state == "missing") continue;
+    if (who.state == profile::RankState::missing) continue;
     recorded.insert(who.rank);
-    if (who.state == "died") job.died.push_back(who.rank);
+    if (who.state == profile::RankState::died) job.died.push_back(who.rank);
     if (!who.host.empty()) hosts.insert(who.host);
   }
   job.recorded = recorded.size();

@@ -426,7 +426,7 @@ TEST(CompareRanks, NamesMissingAndDeadRanks) {
   job.ranks = 3;
   auto parts = job.make();
   parts.erase(parts.begin() + 1);
-  parts[1].identity.state = "died";
+  parts[1].identity.state = profile::RankState::died;
   parts[0].identity.job = "4711";
   const RankComparison found = compared(parts);
   EXPECT_EQ(found.job.id, "4711");

@@ -35,7 +35,7 @@ RankPart sample_part() {
   part.identity.job = "1234.0";
   part.identity.clock_domain = "boot-7";
   part.identity.clock_ns = std::numeric_limits<Nanoseconds>::max();
-  part.identity.state = "died";
+  part.identity.state = profile::RankState::died;
   part.identity.state_detail = "signal 9";
   part.profile = testing::full_sample();
   part.profile.token_times.request = profile::Milliseconds{0.1 + 0.2};
@@ -121,7 +121,7 @@ TEST(Partial, IsReadAsItWasWritten) {
 TEST(Partial, ARankThatWasNotRecordedHasOneToo) {
   RankPart part;
   part.identity.rank = 7;
-  part.identity.state = "missing";
+  part.identity.state = profile::RankState::missing;
   const auto read = from_partial(to_partial(part));
   ASSERT_TRUE(read) << read.error().message;
   expect_same(*read, part);

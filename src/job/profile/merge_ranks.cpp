@@ -55,7 +55,7 @@ void add_absent(const std::vector<RankIdentity>& absent, profile::Job& job) {
       if (place == ranks.end() || *place != who.rank) ranks.insert(place, who.rank);
     };
     insert(job.missing);
-    if (who.state == "died") insert(job.died);
+    if (who.state == profile::RankState::died) insert(job.died);
     job.world_size = std::max({job.world_size, who.rank + 1, who.world_size.value_or(0)});
   }
   if (!absent.empty()) job.lower_bound = true;
@@ -67,7 +67,7 @@ void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankId
     return who.state_detail.empty() ? std::string() : ": " + who.state_detail;
   };
   for (const RankPart& part : parts) {
-    if (part.identity.state != "died") continue;
+    if (part.identity.state != profile::RankState::died) continue;
     diagnostics.push_back(
         {"warning", "rank_died",
          fmt::format("rank {} ended before the program did{}; its recording until then is reported",
@@ -75,7 +75,8 @@ void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankId
          1});
   }
   for (const RankIdentity& who : absent) {
-    diagnostics.push_back({"warning", who.state == "died" ? "rank_died" : "rank_missing",
+    diagnostics.push_back({Severity::warning,
+                           who.state == profile::RankState::died ? "rank_died" : "rank_missing",
                            fmt::format("rank {} was not recorded{}", who.rank, detail(who)), 1});
   }
 }
@@ -130,8 +131,9 @@ Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& l
   if (parts.empty()) {
     std::string message = "no rank of the job was recorded";
     for (const RankIdentity& who : absent) {
-      message += fmt::format("\n  rank {}: {}", who.rank,
-                             who.state_detail.empty() ? who.state : who.state_detail);
+      message += fmt::format(
+          "\n  rank {}: {}", who.rank,
+          who.state_detail.empty() ? std::string(to_string(who.state)) : who.state_detail);
     }
     return fail_input(message);
   }

@@ -143,7 +143,7 @@ TEST(MergeRanks, StepsOfRanksAreLeftOutAboveFiftyThousand) {
 TEST(MergeRanks, RanksWithoutACaptureAreNamed) {
   RankPart dead;
   dead.identity.rank = 2;
-  dead.identity.state = "died";
+  dead.identity.state = profile::RankState::died;
   dead.identity.state_detail = "signal 9";
   const auto job = merged({part_of(0), std::move(dead), part_of(1)});
   ASSERT_TRUE(job) << job.error().message;

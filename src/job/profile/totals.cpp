@@ -126,7 +126,7 @@ void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& jo
 void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<profile::Diagnostic>& rows = job.diagnostics;
   std::vector<std::vector<uint64_t>> of;  // ranks, by row
-  std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
+  std::map<std::tuple<Severity, std::string, std::string>, size_t> places;
   const bool shared = detected_sharing(ranks) > 1;
   for (const RankPart& part : ranks.parts) {
     for (const profile::Diagnostic& item : part.profile.diagnostics) {

@@ -153,7 +153,7 @@ Type word_type() {
   Type type = scalar(Type::Kind::word);
   type.identity = typeid(Enum);
   for (const auto& word : kWords<Enum>) type.names.push_back({word.name, word.meaning});
-  type.word = [](const void* value) { return to_string(as<Enum>(value)); };
+  type.word = [](const void* value) { return profile::to_string(as<Enum>(value)); };
   type.set_word = [](void* value, std::string_view name) {
     const auto read = read_word<Enum>(name);
     if (read) as<Enum>(value) = *read;

@@ -103,7 +103,7 @@ TEST(KernelOverview, NamesDevicesOnlyWhereThereAreSeveral) {
 
 TEST(KernelOverview, WarnsOfDiagnosticsButNotOfNotes) {
   profile::Profile sample = full_sample();
-  sample.diagnostics.push_back({"info", "clock", "the clock was adjusted", 1});
+  sample.diagnostics.push_back({Severity::info, "clock", "the clock was adjusted", 1});
   const std::string overview = to_markdown(kernel_overview(shown(sample), 5));
   EXPECT_TRUE(contains(overview, "the profiler dropped events \\[12 times\\]"));
   EXPECT_FALSE(contains(overview, "the clock was adjusted"));

@@ -158,7 +158,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.paragraph(collector_overhead_words(profile));
   add_section(Topic<"failed captures">(), profile, document);
   for (const profile::Diagnostic& item : profile.diagnostics) {
-    if (item.severity == "info" || is_damage(profile, item)) continue;
+    if (item.severity == Severity::info || is_damage(profile, item)) continue;
     document.warning(message_words(item));
   }
   return document;

@@ -168,7 +168,8 @@ std::string message_words(const profile::Diagnostic& diagnostic) {
 BulletList diagnostic_list(const Profile& profile) {
   BulletList list;
   for (const profile::Diagnostic& item : profile.diagnostics) {
-    list.items.push_back(fmt::format("{} ({}): {}", item.severity, item.code, message_words(item)));
+    list.items.push_back(fmt::format("{} ({}): {}", profile::to_string(item.severity), item.code,
+                                     message_words(item)));
   }
   return list;
 }

@@ -18,9 +18,9 @@ profile::Profile damaged_trace() {
   profile.context.captures.emplace_back().format = "PyTorch trace";
   profile.operators.emplace_back().name = "aten::mm";
   profile.diagnostics = {
-      {"info", "kineto_python_functions", "skipped Python function frames", 9},
-      {"warning", "kineto_truncated", "t.json.gz: the gzip stream is truncated", 1},
-      {"warning", "kineto_bad_events", "skipped malformed events", 1200}};
+      {Severity::info, "kineto_python_functions", "skipped Python function frames", 9},
+      {Severity::warning, "kineto_truncated", "t.json.gz: the gzip stream is truncated", 1},
+      {Severity::warning, "kineto_bad_events", "skipped malformed events", 1200}};
   return profile;
 }
 
@@ -81,12 +81,13 @@ TEST(Damage, IsTheDiagnosisInsteadOfWhatWasNotRecorded) {
 
 TEST(Damage, IsNotWhatTheProgramDidNotRecord) {
   profile::Profile profile;
-  profile.diagnostics = {{"warning", "launches_without_kernels", "launches without kernels", 3},
-                         {"error", "no_kernel_table", "the export has no table of kernels", 1},
-                         {"warning", "rank_died", "rank 3 died", 1},
-                         {"warning", "kernels_without_launch", "kernels without a launch", 1}};
+  profile.diagnostics = {
+      {Severity::warning, "launches_without_kernels", "launches without kernels", 3},
+      {Severity::error, "no_kernel_table", "the export has no table of kernels", 1},
+      {Severity::warning, "rank_died", "rank 3 died", 1},
+      {Severity::warning, "kernels_without_launch", "kernels without a launch", 1}};
   EXPECT_FALSE(is_damaged(profile));
-  profile.diagnostics.push_back({"error", "nsys_damaged_table", "KERNEL is damaged", 1});
+  profile.diagnostics.push_back({Severity::error, "nsys_damaged_table", "KERNEL is damaged", 1});
   EXPECT_TRUE(is_damaged(profile));
 }
 
@@ -94,7 +95,7 @@ TEST(Damage, NamesAFew) {
   profile::Profile profile;
   for (int i = 0; i < 5; ++i) {
     profile.diagnostics.push_back(
-        {"error", "nsys_damaged_table", "table " + std::to_string(i) + " is damaged", 1});
+        {Severity::error, "nsys_damaged_table", "table " + std::to_string(i) + " is damaged", 1});
   }
   Document document;
   add_damage(profile, document);

@@ -66,7 +66,7 @@ std::string job_headline(const Job& job) {
 void add_lost_ranks(const Profile& profile, Document& document) {
   const Job& job = *profile.job;
   for (const Rank& rank : profile.ranks) {
-    if (rank.state != "died") continue;
+    if (rank.state != profile::RankState::died) continue;
     document.warning(fmt::format("Rank {} ended before the program did{}.", rank.rank,
                                  rank.state_detail ? " (" + *rank.state_detail + ")" : ""));
   }
@@ -99,8 +99,9 @@ void add_ranks_without_steps(const Profile& profile, Document& document) {
   document.add(table_of(
       "#rank | host | state | #kernels | #kernel time (ms)", profile.ranks,
       [](const Rank& rank) {
-        return cells(std::to_string(rank.rank), or_missing(rank.host), rank.state,
-                     grouped(rank.totals.kernel_count), ms(rank.totals.kernel_sum));
+        return cells(std::to_string(rank.rank), or_missing(rank.host),
+                     std::string(to_string(rank.state)), grouped(rank.totals.kernel_count),
+                     ms(rank.totals.kernel_sum));
       },
       kShownRanks));
   document.paragraph("The ranks have no step in common.");

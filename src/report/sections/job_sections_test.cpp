@@ -79,7 +79,7 @@ profile::Profile two_ranks() {
   profile.ranks[1].clock->offset_ns = {300'000};
   profile.ranks[1].clock->drift_ppm = 20;
   profile.ranks[1].clock->residual_max = Milliseconds{0.001};
-  profile.ranks[2].state = "died";
+  profile.ranks[2].state = profile::RankState::died;
   profile.ranks[2].state_detail = "signal 9";
   return profile;
 }

@@ -126,7 +126,7 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
     }
   }
   for (const profile::Diagnostic& item : profile.diagnostics) {
-    if (item.severity != to_string(Severity::info)) message += "\n  " + item.message;
+    if (item.severity != Severity::info) message += "\n  " + item.message;
   }
   return {ErrorKind::input, message};
 }

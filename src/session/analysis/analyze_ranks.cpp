@@ -198,11 +198,11 @@ std::vector<job::RankPart> analyze_ranks(const AnalysisPlan& plan, const JobInpu
     auto analyzed =
         attempt([&] { return analyze_planned(std::move(own), !options.in_place, progress, out); });
     if (!analyzed) {
-      if (part.identity.state == kRankRecorded) {
+      if (part.identity.state == RankState::recorded) {
         if (!analysis.incomplete) {
           analysis.incomplete = analyzed.error().within(fmt::format("rank {}", rank.rank));
         }
-        part.identity.state = kRankMissing;
+        part.identity.state = RankState::missing;
         part.identity.state_detail = analyzed.error().message;
       }
       continue;

@@ -10,7 +10,7 @@ namespace {
 std::string text(const RanksRecord& record) {
   std::string all = record.world_size ? std::to_string(*record.world_size) : "?";
   for (const RankRecord& rank : record.ranks) {
-    all += " " + std::to_string(rank.rank) + ":" + rank.state;
+    all += " " + std::to_string(rank.rank) + ":" + std::string(to_string(rank.state));
     if (rank.detail) all += "(" + *rank.detail + ")";
   }
   return all;
@@ -34,7 +34,9 @@ TEST(RanksRecord, IsReadAsItWasWritten) {
   const Artifacts bundle(folder.path());
   RanksRecord record;
   record.world_size = 3;
-  record.ranks = {{0, "recorded", {}}, {1, "died", "signal 9 (Killed)"}, {2, "missing", "no log"}};
+  record.ranks = {{0, RankState::recorded, {}},
+                  {1, RankState::died, "signal 9 (Killed)"},
+                  {2, RankState::missing, "no log"}};
   write_ranks_record(bundle, record);
   EXPECT_EQ(read_text(folder), "3 0:recorded 1:died(signal 9 (Killed)) 2:missing(no log)");
   EXPECT_EQ(record.not_recorded().size(), 2U);

@@ -49,24 +49,10 @@ struct CapturesFile {
   }
 };
 
-Severity severity_named(std::string_view name) {
-  for (const Severity severity : {Severity::error, Severity::warning}) {
-    if (name == to_string(severity)) return severity;
-  }
-  return Severity::info;
-}
-
 constexpr std::string_view kRanksFile = "ranks.json";
 constexpr std::string_view kRankFolder = "rank";
 constexpr size_t kLargestRanksFile = 64UL << 20U;
 constexpr uint64_t kHighestRank = 1'000'000;
-
-std::string known_state(const std::string& written) {
-  for (const std::string_view state : {kRankDied, kRankMissing}) {
-    if (written == state) return written;
-  }
-  return std::string(kRankRecorded);
-}
 
 // None if the file does not exist.
 std::optional<RanksRecord> read_one(const fs::path& folder, Diagnostics& diagnostics) {
@@ -75,7 +61,9 @@ std::optional<RanksRecord> read_one(const fs::path& folder, Diagnostics& diagnos
   if (!record) return record;
   if (record->world_size.value_or(0) > kHighestRank) record->world_size.reset();
   std::erase_if(record->ranks, [](const RankRecord& rank) { return rank.rank > kHighestRank; });
-  for (RankRecord& rank : record->ranks) rank.state = known_state(rank.state);
+  for (RankRecord& rank : record->ranks) {
+    if (!profile::is_known(rank.state)) rank.state = RankState::recorded;
+  }
   return record;
 }
 
@@ -122,8 +110,7 @@ std::optional<llm::ModelSpec> model_of(const config::ConfigDocument& document,
 void write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
   CapturesFile file{record.failures, {}};
   for (const Diagnostic& note : record.notes.items()) {
-    file.notes.push_back(
-        {std::string(to_string(note.severity)), note.code, note.message, note.count});
+    file.notes.push_back({note.severity, note.code, note.message, note.count});
   }
   write_record(bundle, kCapturesFile, file);
 }
@@ -135,7 +122,7 @@ CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostic
   if (!file) return record;
   record.failures = std::move(file->failed);
   for (const profile::Diagnostic& note : file->notes) {
-    record.notes.add(severity_named(note.severity), note.code, note.message, note.count);
+    record.notes.add(note.severity, note.code, note.message, note.count);
   }
   return record;
 }
@@ -143,7 +130,7 @@ CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostic
 std::vector<RankRecord> RanksRecord::not_recorded() const {
   std::vector<RankRecord> others;
   std::ranges::copy_if(ranks, std::back_inserter(others),
-                       [](const RankRecord& rank) { return rank.state != kRankRecorded; });
+                       [](const RankRecord& rank) { return rank.state != RankState::recorded; });
   return others;
 }
 

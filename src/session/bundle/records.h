@@ -10,6 +10,7 @@
 #include "base/diagnostics.h"
 #include "config/conf_files.h"
 #include "llm/model_spec.h"
+#include "profile/job.h"
 #include "profile/run.h"
 #include "session/bundle/run_dir.h"
 
@@ -30,20 +31,18 @@ void write_captures_record(const Artifacts& bundle, const CapturesRecord& record
 CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostics);
 
 // Values of profile::Rank::state.
-inline constexpr std::string_view kRankRecorded = "recorded";
-inline constexpr std::string_view kRankDied = "died";
-inline constexpr std::string_view kRankMissing = "missing";
+using profile::RankState;
 
 // ranks.json: the known ranks of a distributed job.
 //   {"world_size": 4, "finished": true, "ranks": [{"rank", "state", "detail"}]}
 struct RankRecord {
   uint64_t rank = 0;
-  std::string state;
+  RankState state = RankState::recorded;
   std::optional<std::string> detail;  // "signal 9 (Killed)"
 
   void fields(auto& field) const {
     field("rank", rank, "among all of the job");
-    field("state", state, "recorded, died or missing");
+    field("state", state, "as of a rank of the job");
     field("detail", detail, "how it ended; null if there is nothing to say");
   }
 };

@@ -106,10 +106,10 @@ class Pipeline {
     RanksRecord ranks;
     ranks.world_size = job.world_size;
     for (const uint64_t rank : job.died) {
-      ranks.ranks.push_back({rank, std::string(kRankDied), "its recording ends early"});
+      ranks.ranks.push_back({rank, RankState::died, "its recording ends early"});
     }
     for (const uint64_t rank : job.missing) {
-      ranks.ranks.push_back({rank, std::string(kRankMissing), "it left no log"});
+      ranks.ranks.push_back({rank, RankState::missing, "it left no log"});
     }
     if (!ranks.ranks.empty()) {
       fail_backend("ranks",

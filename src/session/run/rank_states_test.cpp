@@ -32,7 +32,7 @@ class RankStates : public ::testing::Test {
     std::string all;
     for (const RankRecord& rank : record.ranks) {
       all += all.empty() ? "" : "; ";
-      all += std::to_string(rank.rank) + " " + rank.state;
+      all += std::to_string(rank.rank) + " " + std::string(to_string(rank.state));
       if (rank.detail) all += ": " + *rank.detail;
     }
     return all;

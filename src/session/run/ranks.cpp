@@ -79,12 +79,12 @@ std::string ended_after(const Evidence& evidence) {
 
 RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence& evidence) {
   const auto recorded = [&](std::string detail) {
-    return RankRecord{rank, std::string(has_log ? kRankRecorded : kRankMissing),
+    return RankRecord{rank, has_log ? RankState::recorded : RankState::missing,
                       none_if_empty(std::move(detail))};
   };
   const auto ended = evidence.report.by_rank.find(rank);
   if (ended != evidence.report.by_rank.end()) {
-    if (!ended->second.by_launcher) return {rank, std::string(kRankDied), ended->second.how};
+    if (!ended->second.by_launcher) return {rank, RankState::died, ended->second.how};
     return recorded(evidence.report.first.empty() ? "ended by " + evidence.launcher
                                                   : ended_after(evidence));
   }
@@ -94,8 +94,7 @@ RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence&
   if (!evidence.report.first.empty()) return recorded(ended_after(evidence));
   // The launcher reported nothing. If all ranks leave by _exit(), this is how they normally end.
   if (evidence.failed || evidence.any_by_exit) {
-    return {rank, std::string(kRankDied),
-            "its log has no end: it was killed, or left without exit()"};
+    return {rank, RankState::died, "its log has no end: it was killed, or left without exit()"};
   }
   return recorded({});
 }
@@ -111,21 +110,21 @@ bool stopped_by_us(const capture::CommandRecord& command) {
   }
 }
 
-RanksRecord record_of_rank(const RankOfJob& own, std::string_view state, std::string detail) {
+RanksRecord record_of_rank(const RankOfJob& own, RankState state, std::string detail) {
   RanksRecord record;
   record.world_size = own.world_size;
-  record.ranks = {{own.rank, std::string(state), none_if_empty(std::move(detail))}};
+  record.ranks = {{own.rank, state, none_if_empty(std::move(detail))}};
   return record;
 }
 
 RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captured) {
   if (captured.commands.empty()) {
-    return record_of_rank(own, kRankDied,
+    return record_of_rank(own, RankState::died,
                           captured.failure ? captured.failure->message : "it was not started");
   }
   const capture::CommandRecord& command = captured.commands.front();
   const bool has_log = !captured.files.empty();
-  const std::string_view state = has_log ? kRankRecorded : kRankMissing;
+  const RankState state = has_log ? RankState::recorded : RankState::missing;
   switch (command.result.end) {
     case capture::ProcessEnd::stopped:
       return record_of_rank(own, state, "ended with its launcher");
@@ -134,7 +133,7 @@ RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captur
       return record_of_rank(own, state, "stopped by a limit of the run");
     default:
       if (command.ended_well()) return record_of_rank(own, state, has_log ? "" : "it left no log");
-      return record_of_rank(own, kRankDied, capture::describe_end(command.result));
+      return record_of_rank(own, RankState::died, capture::describe_end(command.result));
   }
 }
 
@@ -156,7 +155,7 @@ RanksRecord with_missing(const RankOfJob& own) {
   for (uint64_t rank = 0; rank < *own.world_size; ++rank) {
     const auto at = std::ranges::find(here, rank, &RankRecord::rank);
     all.ranks.push_back(at != here.end() ? *at
-                                         : RankRecord{rank, std::string(kRankMissing),
+                                         : RankRecord{rank, RankState::missing,
                                                       "it has no folder: it never started"});
   }
   return all;
@@ -224,7 +223,7 @@ std::string name_ranks(const RanksRecord& ranks) {
       break;
     }
     named.push_back(fmt::format("rank {}{} {} ({})", rank.rank, of,
-                                rank.state == kRankDied ? "died" : "is missing",
+                                rank.state == RankState::died ? "died" : "is missing",
                                 rank.detail.value_or("")));
   }
   return fmt::format("{}", fmt::join(named, ", "));
@@ -255,7 +254,7 @@ RunFolder create_rank_root(const RankOfJob& own, const fs::path& folder, bool fo
 }
 
 void begin_rank(const RankOfJob& own, const Artifacts& bundle) {
-  RanksRecord record = record_of_rank(own, kRankDied, "its recording did not finish");
+  RanksRecord record = record_of_rank(own, RankState::died, "its recording did not finish");
   record.finished = false;
   // A full disk is reported when the log is written.
   std::ignore = attempt([&] { write_ranks_record(bundle, record); });
