@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "analysis/detection/evidence.h"
@@ -66,7 +65,7 @@ bool any_loop(const Found& found) {
 
 class StageBuilder {
  public:
-  explicit StageBuilder(Stages& stages) : stages_(stages) { row_of_kind_.fill(kNone); }
+  explicit StageBuilder(Stages& stages) : stages_(stages) {}
 
   void add(const Found& found) {
     const std::vector<ForwardPass>& passes = found.forward.passes;
@@ -81,13 +80,11 @@ class StageBuilder {
         begun.stage = stage_of(pass.kind);
         begun.process = sequence.process();
         begun.device = sequence.device();
-        begun.range_end = sequence.start(pass.begin);
-        begun.start = prepared[i].value_or(begun.range_end);
+        begun.start = prepared[i].value_or(sequence.start(pass.begin));
+        begun.range_end = begun.start;
       }
-      StageInstance& instance = stages_.instances.back();
-      for (uint32_t at = pass.begin; at < pass.end; ++at) {
-        instance.range_end = std::max(instance.range_end, sequence.end(at));
-      }
+      Nanoseconds& end = stages_.instances.back().range_end;
+      end = std::max(end, sequence.last_end(pass.begin, pass.end));
       Step& step = stages_.steps.emplace_back();
       step.instance = InstanceId(stages_.instances.size() - 1);
       step.kind = pass.kind;
@@ -102,8 +99,6 @@ class StageBuilder {
   }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
   // By pass, whether it is another step of the previous instance.
   [[nodiscard]] std::vector<bool> continuations(const Found& found) const {
     const std::vector<ForwardPass>& passes = found.forward.passes;
@@ -170,37 +165,36 @@ class StageBuilder {
 
   // Noted under prefill; dropped if there is no prefill.
   void add_vision(const Found& found) {
-    const uint32_t prefill = row_of_kind_[static_cast<size_t>(StepKind::prefill)];
-    if (prefill == kNone || found.forward.vision.empty()) return;
-    if (stages_.notes.empty()) stages_.notes.push_back({prefill, "vision", 0, 0, 0, 0});
+    const auto prefill = rows_.find(StepKind::prefill);
+    if (prefill == rows_.end() || found.forward.vision.empty()) return;
+    if (stages_.notes.empty()) stages_.notes.push_back({prefill->second, "vision", 0, 0, 0, 0});
     StageNote& note = stages_.notes.front();
+    const KernelSequence& sequence = *found.sequence;
     for (const VisionPass& pass : found.forward.vision) {
       ++note.instances;
-      Nanoseconds end = 0;
       for (uint32_t at = pass.begin; at < pass.end; ++at) {
-        if (found.sequence->replay(at)) continue;
+        if (sequence.replay(at)) continue;
         ++note.kernel_count;
-        note.kernel_sum += found.sequence->time(at);
-        end = std::max(end, found.sequence->end(at));
+        note.kernel_sum += sequence.time(at);
       }
-      note.range_time += end - found.sequence->start(pass.begin);
+      note.range_time += sequence.last_end(pass.begin, pass.end) - sequence.start(pass.begin);
     }
   }
 
   uint32_t stage_of(StepKind kind) {
-    uint32_t& row = row_of_kind_[static_cast<size_t>(kind)];
-    if (row == kNone) {
-      row = static_cast<uint32_t>(stages_.stages.size());
+    const auto row = static_cast<uint32_t>(stages_.stages.size());
+    const auto [known, fresh] = rows_.try_emplace(kind, row);
+    if (fresh) {
       Stage& stage = stages_.stages.emplace_back();
       stage.name = to_string(kind);
       stage.source = StageSource::detected;
       stage.evidence = evidence_for(kind);
     }
-    return row;
+    return known->second;
   }
 
   Stages& stages_;
-  std::array<uint32_t, static_cast<size_t>(StepKind::forward) + 1> row_of_kind_{};
+  std::map<StepKind, uint32_t> rows_;  // of stages
 };
 
 // For a model that is not an LLM: its passes have no prompts and tokens.

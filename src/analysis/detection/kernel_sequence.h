@@ -60,6 +60,12 @@ class KernelSequence {
                       : trace_->kernels.end[items_[at].row];
   }
   [[nodiscard]] Nanoseconds time(size_t at) const { return end(at) - start(at); }
+  // When the work of positions [first, behind) ended; INT64_MIN without any.
+  [[nodiscard]] Nanoseconds last_end(uint32_t first, uint32_t behind) const {
+    Nanoseconds last = INT64_MIN;
+    for (uint32_t at = first; at < behind; ++at) last = std::max(last, end(at));
+    return last;
+  }
   [[nodiscard]] trace::LaunchRow launch(size_t at) const {
     return replay(at) ? trace_->graph_replays.launch[items_[at].row]
                       : trace_->kernels.launch[items_[at].row];

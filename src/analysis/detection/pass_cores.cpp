@@ -1,5 +1,3 @@
-#include "analysis/detection/pass_cores.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "analysis/detection/forward_passes.h"
 #include "analysis/detection/repeats.h"
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/statistics.h"
@@ -147,22 +146,8 @@ class CoreSearch {
     }
     std::ranges::sort(
         rows, {}, [&](size_t row) { return std::pair(-all_[row].explained(), all_[row].period); });
-    std::multimap<uint32_t, size_t> by_begin;
-    for (const size_t row : rows) by_begin.emplace(all_[row].begin, row);
     for (const size_t row : rows) {
-      const Stretch& longest = all_[row];
-      if (occupied_.overlaps(longest)) continue;
-      const uint32_t near = longest.length() / threshold::kQuarter;
-      const auto last = by_begin.upper_bound(longest.begin + near);
-      size_t best = row;
-      for (auto at = by_begin.lower_bound(longest.begin - std::min(longest.begin, near));
-           at != last; ++at) {
-        const Stretch& other = all_[at->second];
-        if (other.period >= all_[best].period || occupied_.overlaps(other)) continue;
-        const double as_good = other.explained() * (1 + threshold::kSmallPart);
-        if (as_good >= longest.explained()) best = at->second;
-      }
-      add(occupied_.clipped(all_[best]));
+      if (!occupied_.overlaps(all_[row])) add(occupied_.clipped(all_[row]));
     }
   }
 

@@ -44,8 +44,11 @@ class Kinds {
       work_.push_back(static_cast<double>(pass.size.threads));
     }
     compare();
-    // If kernels of known classes have one size, all kernels together may still have two.
-    if (!any_of_two_kinds()) {
+    // If kernels of known classes have one size or none, all kernels together may still have two.
+    const auto unknown = [](const ForwardPass& pass) {
+      return !pass.replay() && pass.size.threads == 0;
+    };
+    if (!any_of_two_kinds() || std::ranges::any_of(passes, unknown)) {
       work_ = relative_sizes(sequence, passes);
       compare();
     }
@@ -130,24 +133,14 @@ class Kinds {
     return others * threshold::kHardlyEver <= pass.length();
   }
 
+  // Windows may have cut each pass at a different place, so no two are equal. Most still consist of
+  // the repeating kernels, because windows mostly see what a program mostly does.
   void learn_repeated() {
     const TracingPeriods periods(sequence_.trace());
     const bool windows = std::ranges::any_of(
         periods.untraced(sequence_.process()),
         [](const auto& period) { return period.start != INT64_MIN && period.end != INT64_MAX; });
     if (!windows) return;
-    for (size_t i = 0; i < passes_.size(); ++i) {
-      if (passes_[i].replay() || !repeats(i)) continue;
-      for (uint32_t at = passes_[i].begin; at < passes_[i].end; ++at) {
-        repeated_.insert(sequence_.name(at).value);
-      }
-    }
-    if (repeated_.empty()) learn_names_of_most();
-  }
-
-  // Windows may have cut each pass at a different place, so no two are equal. Most still consist of
-  // the repeating kernels, because windows mostly see what a program mostly does.
-  void learn_names_of_most() {
     std::map<uint32_t, size_t> passes_with;
     size_t launched = 0;
     for (const ForwardPass& pass : passes_) {
@@ -276,7 +269,7 @@ class Kinds {
   const KernelSequence& sequence_;
   std::span<ForwardPass> passes_;
   std::vector<double> work_;          // of each pass; 0 if it is hidden
-  std::set<uint32_t> repeated_;       // names in passes that repeat, if windows cut others
+  std::set<uint32_t> repeated_;       // names in most passes, if windows cut some
   std::map<uint32_t, Sizes> models_;  // by number of layers
   std::optional<ModelTurns> turns_;   // of two models whose passes alternate
 };

@@ -13,9 +13,7 @@ class Preparations {
   Preparations(const KernelSequence& sequence, const ForwardPasses& found)
       : sequence_(sequence), found_(found) {
     for (const ForwardPass& pass : found.passes) {
-      Nanoseconds end = sequence.start(pass.begin);
-      for (uint32_t at = pass.begin; at < pass.end; ++at) end = std::max(end, sequence.end(at));
-      ends_.push_back(end);
+      ends_.push_back(sequence.last_end(pass.begin, pass.end));
     }
   }
 

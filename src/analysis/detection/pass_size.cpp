@@ -38,7 +38,6 @@ class Measure {
 
   void all() {
     for (ForwardPass& pass : passes_) look_at(pass);
-    compare_sizes();
     compare_with_known();
     find_growth();
     count_selections();
@@ -94,19 +93,6 @@ class Measure {
     }
     for (ForwardPass& pass : passes_) {
       if (pass.size.grows) pass.size.tokens.reset();
-    }
-  }
-
-  // If kernel classes do not show the size, all kernels together do.
-  void compare_sizes() {
-    const auto known = [](const ForwardPass& pass) {
-      return pass.size.threads > 0 || pass.replay();
-    };
-    if (std::ranges::all_of(passes_, known)) return;
-    constexpr double kUnit = 1000;
-    const std::vector<double> relative = relative_sizes(sequence_, passes_);
-    for (size_t i = 0; i < relative.size(); ++i) {
-      passes_[i].size.threads = static_cast<uint64_t>(relative[i] * kUnit);
     }
   }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/detection/forward_passes.h"
-#include "analysis/detection/pass_cores.h"
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/statistics.h"
 

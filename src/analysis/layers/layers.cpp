@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "analysis/layers/pass_layers.h"
-#include "analysis/layers/stage_layers.h"
 #include "base/quantiles.h"
 
 namespace llmprof::analysis {

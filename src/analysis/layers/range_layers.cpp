@@ -1,8 +1,8 @@
-#include "analysis/layers/stage_layers.h"
-
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+
+#include "analysis/layers/pass_layers.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -15,21 +15,8 @@ namespace {
 
 using profile::PassBlock;
 
-// Caches keys, because names repeat at many places.
-class KernelKeys {
- public:
-  explicit KernelKeys(const trace::Trace& trace) : trace_(trace) {}
-
-  const std::string& of(trace::StringId name) {
-    const auto [known, is_new] = keys_.try_emplace(name);
-    if (is_new) known->second = to_printable(kernel_key(trace_.strings[name]));
-    return known->second;
-  }
-
- private:
-  const trace::Trace& trace_;
-  std::unordered_map<trace::StringId, std::string> keys_;
-};
+// Kernels by name, each computed once: names repeat at many places.
+using KernelKeys = std::unordered_map<trace::StringId, std::string>;
 
 // The kernel places of one stage.
 class PlacesOfStage {
@@ -60,12 +47,12 @@ class PlacesOfStage {
     for (Row& row : rows_) {
       profile::PlacedKernel& kernel = kernels.emplace_back(std::move(row.kernel));
       kernel.mean_position = row.positions / static_cast<double>(kernel.calls);
-      kernel.key = keys.of(row.name);
+      const auto [key, is_new] = keys.try_emplace(row.name);
+      if (is_new) key->second = to_printable(kernel_key(trace_.strings[row.name]));
+      kernel.key = key->second;
       kernel.short_name = names[row.name].short_name;
       kernel.kernel_class = names[row.name].kernel_class;
-      const auto commonest =
-          std::ranges::max_element(row.shapes, {}, [](const auto& shape) { return shape.second; });
-      if (const trace::ShapeId shape(commonest->first); shape.valid()) {
+      if (const trace::ShapeId shape(most_frequent(row.shapes).first); shape.valid()) {
         kernel.grid = trace_.shapes[shape].grid;
         kernel.block_size = trace_.shapes[shape].block;
       }
@@ -176,7 +163,7 @@ std::tuple<std::vector<profile::KernelSequence>, ClassesOfWork> find_kernel_sequ
       places[instance.stage].add_outside(static_cast<uint32_t>(i));
     }
   }
-  KernelKeys keys(trace);
+  KernelKeys keys;
   for (size_t i = 0; i < places.size(); ++i) {
     sequences[i].stage = to_printable(stages.stages[i].name);
     sequences[i].kernels = places[i].take(names, keys);
