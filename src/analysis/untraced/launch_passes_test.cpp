@@ -167,6 +167,15 @@ TEST(PassSignatures, FoundPassesBeginWithWhatIsCapturedIntoThem) {
   EXPECT_EQ(leads(2), (std::vector<size_t>{1, 3}));     // nor to launches before the searched part
 }
 
+// `cut`: the program is part of a longer sequence.
+void expect_decodes(const LaunchingProgram& program, uint64_t passes, double per_pass,
+                    bool cut = false) {
+  std::vector<PassTimes> times(2);
+  add_times_by_run(time_passes(program.sequence, program.passes()), cut, times);
+  EXPECT_EQ(times[kDecode].passes, passes);
+  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), per_pass);
+}
+
 TEST(PassTimes, BeginWithWhatIsCapturedIntoTheirGraph) {
   LaunchingProgram program(1);
   program.other_work(5);  // at 1000, ..., 1004
@@ -208,29 +217,20 @@ TEST(PassTimes, OfARunLeaveOutPausesOfTheHost) {
   for (int i = 0; i < 4; ++i) program.decode(99);
   program.pause(100'000);
   for (int i = 0; i < 4; ++i) program.decode(99);
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
-  EXPECT_EQ(times[kDecode].passes, 8U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+  expect_decodes(program, 8, 100);
 }
 
 TEST(PassTimes, OfARunLeaveOutAPassThatIsNotLikeTheOthers) {
   LaunchingProgram program(1);
   for (int i = 0; i < 8; ++i) program.decode(i == 3 ? 5000 : 99);
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
-  EXPECT_EQ(times[kDecode].passes, 7U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+  expect_decodes(program, 7, 100);
 }
 
 TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
   LaunchingProgram program(1);
   for (int i = 0; i < 10; ++i) program.decode_ahead();
   program.wait(890);
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
-  EXPECT_EQ(times[kDecode].passes, 10U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+  expect_decodes(program, 10, 100);
 }
 
 // Tokens are joined before the host waits: the whole run lasts until then.
@@ -242,10 +242,7 @@ TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
     program.wait(880);
     program.pause(10'000);
   }
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
-  EXPECT_EQ(times[kDecode].passes, 20U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+  expect_decodes(program, 20, 100);
 }
 
 // The kernels that join a decode's tokens may look like the start of the next prefill.
@@ -268,10 +265,7 @@ TEST(PassTimes, ManyLaunchesEndARun) {
     for (int i = 0; i < 5; ++i) program.other_work();
     program.wait(10'000);
   }
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
-  EXPECT_EQ(times[kDecode].passes, 20U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 11);
+  expect_decodes(program, 20, 11);
 }
 
 TEST(PassTimes, ARunThatTunesIsLeftOut) {
@@ -281,19 +275,13 @@ TEST(PassTimes, ARunThatTunesIsLeftOut) {
     program.wait(request == 0 ? 100'000 : 890);
     program.pause(10'000);
   }
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), false, times);
-  EXPECT_EQ(times[kDecode].passes, 30U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
+  expect_decodes(program, 30, 100);
 }
 
 TEST(PassTimes, AtTheCutOfASequenceTheLastPassHasNoEnd) {
   LaunchingProgram program(1);
   for (int i = 0; i < 5; ++i) program.decode_ahead();
-  std::vector<PassTimes> times(2);
-  add_times_by_run(time_passes(program.sequence, program.passes()), true, times);
-  EXPECT_EQ(times[kDecode].passes, 4U);
-  EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 11);
+  expect_decodes(program, 4, 11, true);
 }
 
 // Two requests: a prefill that the host does not wait for, and two decodes.
