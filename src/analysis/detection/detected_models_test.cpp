@@ -13,7 +13,7 @@ namespace {
 using namespace detection_test;
 
 // A small model proposes three tokens; a large one verifies them in one pass.
-TEST(DetectedModels, DraftAndVerifyPassesAreToldApart) {
+TEST(DetectedModels, DraftAndVerifyPassesAreDistinguished) {
   Program program;
   for (int request = 0; request < 3; ++request) {
     program.pass({.kind = StepKind::prefill, .tokens = 400, .layers = 16});

@@ -17,7 +17,7 @@ namespace llmprof::analysis {
 namespace {
 
 // Passes found in one sequence.
-struct Found {
+struct DetectedPasses {
   const KernelSequence* sequence;
   ForwardPasses forward;
   PassKinds kinds;
@@ -48,8 +48,8 @@ std::string_view evidence_for(StepKind kind) {
 }
 
 // Equal passes alone could be any loop, unless attention shows a transformer.
-bool any_loop(const Found& found) {
-  if (found.forward.basis != ForwardPasses::Basis::structure || found.kinds.told_apart) {
+bool any_loop(const DetectedPasses& found) {
+  if (found.forward.basis != ForwardPasses::Basis::structure || found.kinds.distinguished) {
     return false;
   }
   for (const ForwardPass& pass : found.forward.passes) {
@@ -67,7 +67,7 @@ class StageBuilder {
  public:
   explicit StageBuilder(Stages& stages) : stages_(stages) {}
 
-  void add(const Found& found) {
+  void add(const DetectedPasses& found) {
     const std::vector<ForwardPass>& passes = found.forward.passes;
     const KernelSequence& sequence = *found.sequence;
     const std::vector<bool> goes_on = continuations(found);
@@ -100,7 +100,7 @@ class StageBuilder {
 
  private:
   // By pass, whether it is another step of the previous instance.
-  [[nodiscard]] std::vector<bool> continuations(const Found& found) const {
+  [[nodiscard]] std::vector<bool> continuations(const DetectedPasses& found) const {
     const std::vector<ForwardPass>& passes = found.forward.passes;
     std::vector<bool> goes_on(passes.size(), false);
     if (stages_.serving) return goes_on;
@@ -115,7 +115,7 @@ class StageBuilder {
     return goes_on;
   }
 
-  static bool goes_on_with(const Found& found, size_t row) {
+  static bool goes_on_with(const DetectedPasses& found, size_t row) {
     const ForwardPass& pass = found.forward.passes[row];
     const ForwardPass& before = found.forward.passes[row - 1];
     if (pass.kind != before.kind) return false;
@@ -146,7 +146,7 @@ class StageBuilder {
   // all decode steps form one run after several prefills, or there are only decode steps, the first
   // one is that token if it is much slower. After a single prefill it belongs to that request.
   // Returns 0 if there is none.
-  static size_t behind_cold_start(const Found& found) {
+  static size_t behind_cold_start(const DetectedPasses& found) {
     const std::vector<ForwardPass>& passes = found.forward.passes;
     const auto is_not = [](StepKind kind) {
       return [kind](const ForwardPass& pass) { return pass.kind != kind; };
@@ -164,7 +164,7 @@ class StageBuilder {
   }
 
   // Noted under prefill; dropped if there is no prefill.
-  void add_vision(const Found& found) {
+  void add_vision(const DetectedPasses& found) {
     const auto prefill = rows_.find(StepKind::prefill);
     if (prefill == rows_.end() || found.forward.vision.empty()) return;
     if (stages_.notes.empty()) stages_.notes.push_back({prefill->second, "vision", 0, 0, 0, 0});
@@ -198,7 +198,7 @@ class StageBuilder {
 };
 
 // For a model that is not an LLM: its passes have no prompts and tokens.
-void forget_kinds(Found& found) {
+void forget_kinds(DetectedPasses& found) {
   for (ForwardPass& pass : found.forward.passes) {
     pass.kind = StepKind::forward;
     pass.batch.reset();
@@ -208,7 +208,7 @@ void forget_kinds(Found& found) {
   found.kinds.speculative = false;
 }
 
-std::string reason_for_loop(const Found& found) {
+std::string reason_for_loop(const DetectedPasses& found) {
   return fmt::format(
       "{} passes of {} layers repeat, all of the same size, and no kernel is known as attention: "
       "decode steps cannot be distinguished from any other loop",
@@ -272,30 +272,30 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
                        Diagnostics& diagnostics, const MeaningfulRanges* ranges) {
   Stages stages;
   const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
-  std::vector<Found> all;
+  std::vector<DetectedPasses> all;
   DetectionEvidence evidence;
   for (const KernelSequence& sequence : sequences) {
     if (is_training(sequence)) continue;
-    Found found{&sequence, find_forward_passes(sequence, ranges), {}, true};
+    DetectedPasses found{&sequence, find_forward_passes(sequence, ranges), {}, true};
     std::vector<ForwardPass>& passes = found.forward.passes;
     if (passes.empty()) continue;
-    const bool told = found.forward.basis == ForwardPasses::Basis::ranges;
+    const bool by_ranges = found.forward.basis == ForwardPasses::Basis::ranges;
     measure_passes(sequence, passes);
-    found.kinds = tell_kinds(sequence, passes);
-    found.kinds.serving = found.kinds.serving || told;
+    found.kinds = classify_passes(sequence, passes);
+    found.kinds.serving = found.kinds.serving || by_ranges;
     if (any_loop(found)) {
       if (stages.reason.empty()) stages.reason = reason_for_loop(found);
       continue;
     }
     const TokenEvidence tokens = find_token_evidence(sequence, passes, found.kinds);
-    found.of_llm = told || tokens.of_llm();
+    found.of_llm = by_ranges || tokens.of_llm();
     evidence.add(found.forward, found.kinds, tokens);
     report_alternative(found.forward, diagnostics);
     all.push_back(std::move(found));
   }
   // Another GPU may run only a tokenizer or encoder next to the LLM.
-  const bool any_llm = std::ranges::any_of(all, &Found::of_llm);
-  for (Found& found : all) {
+  const bool any_llm = std::ranges::any_of(all, &DetectedPasses::of_llm);
+  for (DetectedPasses& found : all) {
     if (!any_llm) forget_kinds(found);
     stages.serving = stages.serving || found.kinds.serving;
     stages.speculative = stages.speculative || found.kinds.speculative;
@@ -305,7 +305,7 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
     stages.reason = evidence.in_words(any_llm);
     stages.owners.resize(trace);
     StageBuilder builder(stages);
-    for (const Found& found : all) builder.add(found);
+    for (const DetectedPasses& found : all) builder.add(found);
   } else if (stages.reason.empty()) {
     stages.reason = reason_for_none(sequences);
   }

@@ -410,7 +410,7 @@ void engine_pass(Program& program, StepKind kind, uint32_t tokens, uint32_t resu
   program.wait(100 * kMicrosecond);
 }
 
-TEST(DetectedStagesTest, ResultsThatTheHostReadsTellTheSequences) {
+TEST(DetectedStagesTest, ResultsThatTheHostReadsShowTheSequences) {
   Program program;
   engine_pass(program, StepKind::prefill, 300, 1);
   for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 1, 1);

@@ -117,7 +117,7 @@ void DetectionEvidence::add(const ForwardPasses& found, const PassKinds& kinds,
   passes += found.passes.size();
   vision_passes += found.vision.size();
   for (const VisionPass& vision : found.vision) vision_layers += vision.layers;
-  told_apart = told_apart && kinds.told_apart;
+  distinguished = distinguished && kinds.distinguished;
   by_ranges = by_ranges && found.basis == ForwardPasses::Basis::ranges;
   named = named && found.basis != ForwardPasses::Basis::structure;
   std::unordered_map<uint64_t, uint32_t> times;
@@ -134,7 +134,7 @@ void DetectionEvidence::add(const ForwardPasses& found, const PassKinds& kinds,
 ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
   const std::array checks = {
       named, part_over_whole(layers_in_passes, layers) >= threshold::kAllButAFew,
-      part_over_whole(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
+      part_over_whole(kernels_repeating, kernels) >= threshold::kMost, of_llm && distinguished,
       of_llm && (by_ranges || signs_of_tokens >= static_cast<int>(threshold::kSeveral))};
   const auto held = static_cast<size_t>(std::ranges::count(checks, true));
   if (held == checks.size()) return ConfidenceLevel::high;
@@ -166,7 +166,7 @@ std::string DetectionEvidence::in_words(bool of_llm) const {
     words +=
         "; nothing shows that they generate tokens: no run of steps after a larger pass with "
         "tokens embedded or chosen, no KV cache";
-  } else if (!told_apart) {
+  } else if (!distinguished) {
     words += "; all passes have the same size, so their kind is a guess";
   }
   return words;

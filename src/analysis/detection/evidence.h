@@ -42,10 +42,10 @@ struct DetectionEvidence {
   uint64_t layers_in_passes = 0;
   uint64_t vision_passes = 0;
   uint64_t vision_layers = 0;
-  bool told_apart = true;   // prefill and decode could be compared
-  bool named = true;        // kernel names show the same passes
-  bool by_ranges = true;    // an engine's ranges mark all passes
-  int signs_of_tokens = 0;  // TokenEvidence::signs, maximum over all GPUs
+  bool distinguished = true;  // prefill and decode could be compared
+  bool named = true;          // kernel names show the same passes
+  bool by_ranges = true;      // an engine's ranges mark all passes
+  int signs_of_tokens = 0;    // TokenEvidence::signs, maximum over all GPUs
   std::vector<uint32_t> layers_a_pass;
 
   void add(const ForwardPasses& found, const PassKinds& kinds, const TokenEvidence& tokens);

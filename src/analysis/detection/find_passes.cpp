@@ -138,8 +138,8 @@ bool ForwardPasses::traced_since_last(size_t row) const {
 
 ForwardPasses find_forward_passes(const KernelSequence& sequence, const MeaningfulRanges* ranges) {
   if (ranges != nullptr) {
-    ForwardPasses told = find_engine_passes(sequence, *ranges);
-    if (!told.passes.empty()) return told;
+    ForwardPasses marked = find_engine_passes(sequence, *ranges);
+    if (!marked.passes.empty()) return marked;
   }
   const auto kernels = static_cast<uint32_t>(sequence.size());
   const std::vector<uint32_t> cuts = untraced_cuts(sequence);

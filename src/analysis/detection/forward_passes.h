@@ -39,7 +39,7 @@ struct ForwardPass {
   bool start_seen = false;             // something marks the boundary; otherwise it is
   bool end_seen = false;               // copied from another pass
   PassSize size;
-  // Its kind (tell_kinds).
+  // Its kind (classify_passes).
   StepKind kind = StepKind::decode;
   std::optional<uint64_t> batch;
 

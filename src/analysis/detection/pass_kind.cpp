@@ -56,7 +56,7 @@ class Kinds {
     turns_ = find_turns(layers_of(passes));
   }
 
-  PassKinds tell() {
+  PassKinds classify() {
     for (size_t i = 0; i < passes_.size(); ++i) {
       ForwardPass& pass = passes_[i];
       pass.batch = pass.size.sequences;
@@ -66,7 +66,7 @@ class Kinds {
     // A draft model counts its sequences differently from the verifying model.
     if (!turns_) mark_all_mixed();
     PassKinds found;
-    found.told_apart = told_apart();
+    found.distinguished = distinguished();
     found.speculative = turns_.has_value();
     found.serving = !turns_ && is_serving();
     for (const auto& [layers, model] : models_) {
@@ -77,7 +77,7 @@ class Kinds {
 
  private:
   // A hidden pass has no size; next to others, it is a decode step.
-  [[nodiscard]] bool told_apart() const {
+  [[nodiscard]] bool distinguished() const {
     const auto has_tokens = [](const ForwardPass& pass) { return pass.size.tokens.has_value(); };
     const bool tokens = std::ranges::all_of(passes_, has_tokens);
     if (tokens && std::ranges::all_of(passes_, [](const ForwardPass& pass) {
@@ -276,8 +276,8 @@ class Kinds {
 
 }  // namespace
 
-PassKinds tell_kinds(const KernelSequence& sequence, std::span<ForwardPass> passes) {
-  return Kinds(sequence, passes).tell();
+PassKinds classify_passes(const KernelSequence& sequence, std::span<ForwardPass> passes) {
+  return Kinds(sequence, passes).classify();
 }
 
 std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers) {

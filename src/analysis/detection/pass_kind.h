@@ -20,9 +20,9 @@ std::vector<double> relative_sizes(const KernelSequence& sequence,
 
 // Conclusions from the kinds of all passes of a sequence.
 struct PassKinds {
-  bool serving = false;      // the passes are an engine's steps
-  bool speculative = false;  // one model's passes verify tokens that another model's proposed
-  bool told_apart = false;   // tokens are known, or passes of both sizes can be compared
+  bool serving = false;        // the passes are an engine's steps
+  bool speculative = false;    // one model's passes verify tokens that another model's proposed
+  bool distinguished = false;  // tokens are known, or passes of both sizes can be compared
   // Ratio of a model's smallest large pass to its largest small one; 0: only one size.
   double size_step = 0;
 };
@@ -32,7 +32,7 @@ struct PassKinds {
 // grids do not show tokens, a model's larger passes are its prefills. If all have one size, passes
 // of more than one token count as prefills; passes of unknown tokens count as decode steps if they
 // repeat.
-PassKinds tell_kinds(const KernelSequence& sequence, std::span<ForwardPass> passes);
+PassKinds classify_passes(const KernelSequence& sequence, std::span<ForwardPass> passes);
 
 // Numbers of layers of two models whose passes alternate: one or more of the smaller model, then
 // one of the larger.

@@ -41,7 +41,7 @@ class PassKindTest : public ::testing::Test {
     const DescribedNames names(trace, rules.value());
     const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
     std::vector<StepKind> found;
-    tell_kinds(sequences.at(0), passes_);
+    classify_passes(sequences.at(0), passes_);
     for (const ForwardPass& pass : passes_) found.push_back(pass.kind);
     return found;
   }

@@ -163,7 +163,7 @@ class Grouping {
     open_.after_untraced = open_.after_untraced || step.after_untraced;
     open_.warmup = open_.warmup || warmup;
     const uint64_t rows = reads ? step.batch.value_or(0) : 0;
-    told_ = told_ && (!reads || step.batch);
+    known_ = known_ && (!reads || step.batch);
     if (step.kind == StepKind::forward) return;
     if (step.kind != StepKind::decode) {
       open_.takes_prompts = true;
@@ -174,7 +174,7 @@ class Grouping {
   }
 
   void end(const Awaited& awaited) {
-    told_ = told_ && !begins_ && open_.rows() > 0;
+    known_ = known_ && !begins_ && open_.rows() > 0;
     begins_ = false;
     open_.awaited = awaited;
     batches_.push_back(open_);
@@ -182,13 +182,13 @@ class Grouping {
   }
 
   // Empty if passes do not show which sequences get a token.
-  std::vector<PassBatch> take() { return told_ ? std::move(batches_) : std::vector<PassBatch>(); }
+  std::vector<PassBatch> take() { return known_ ? std::move(batches_) : std::vector<PassBatch>(); }
 
  private:
   std::vector<PassBatch> batches_;
   PassBatch open_;
   bool begins_ = false;  // the open batch has prompts that have only started
-  bool told_ = true;
+  bool known_ = true;
 };
 
 // Mean time at which a token is chosen: the host processes one row after the other.

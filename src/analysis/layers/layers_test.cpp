@@ -19,14 +19,14 @@ using testing::kinds_of;
 using testing::number_of;
 using testing::text_of;
 
-struct Found {
+struct LayersOfTrace {
   trace::Trace trace;
   Stages stages;
   Layers layers;
 };
 
-Found find(trace::Trace trace, bool use_annotations = true) {
-  Found found;
+LayersOfTrace find(trace::Trace trace, bool use_annotations = true) {
+  LayersOfTrace found;
   found.trace = std::move(trace);
   const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
   EXPECT_TRUE(rules) << rules.error().message;
@@ -42,7 +42,7 @@ Found find(trace::Trace trace, bool use_annotations = true) {
   return found;
 }
 
-const LayerRow* row(const Found& found, std::string_view stage, std::string_view name,
+const LayerRow* row(const LayersOfTrace& found, std::string_view stage, std::string_view name,
                     uint32_t model = 0) {
   for (const LayerRow& each : found.layers.rows) {
     if (each.model != model) continue;
@@ -52,7 +52,7 @@ const LayerRow* row(const Found& found, std::string_view stage, std::string_view
 }
 
 // The kernels assigned to a layer are those that it counts.
-void expect_kernels_of_layers(const Found& found) {
+void expect_kernels_of_layers(const LayersOfTrace& found) {
   const trace::KernelTable& kernels = found.trace.kernels;
   std::vector<Nanoseconds> sums(found.layers.rows.size(), 0);
   std::vector<uint64_t> counts(found.layers.rows.size(), 0);
@@ -71,7 +71,7 @@ void expect_kernels_of_layers(const Found& found) {
 }
 
 // Rows that are not parts add up to the stage's kernels outside warm-up, and classes to their row.
-void expect_whole(const Found& found) {
+void expect_whole(const LayersOfTrace& found) {
   expect_kernels_of_layers(found);
   for (uint32_t stage = 0; stage < found.stages.stages.size(); ++stage) {
     Nanoseconds sum = 0;
@@ -115,7 +115,7 @@ TEST(Layers, AreRangesOpenAtTheLaunch) {
     made.kernel("d", at + 19, at + 19, at + 20);  // in the layer, but in no part
   }
   made.kernel("head", 60, 60, 65);
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   ASSERT_EQ(found.layers.rows.size(), 7U);
   EXPECT_EQ(found.layers.rows[0].name, "layer_00");
   EXPECT_EQ(found.layers.rows[0].kernel_sum, 2 + 3 + 4 + 1);
@@ -141,7 +141,7 @@ TEST(Layers, ReadModuleNamesAndLeaveVisionOutside) {
   made.kernel("a", 21, 21, 24);
   made.range("model.layers.9.mlp", 40, 50);
   made.kernel("b", 41, 41, 46);
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   ASSERT_EQ(found.layers.rows.size(), 5U);
   EXPECT_EQ(found.layers.rows[0].name, "layer_09");
   EXPECT_EQ(found.layers.rows[1].name, "layer_09/mlp");
@@ -152,7 +152,7 @@ TEST(Layers, ReadModuleNamesAndLeaveVisionOutside) {
 }
 
 // Each step is one graph launch: an embedding, six layers of four kernels, and a head.
-TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
+TEST(Layers, ArePeriodsWhereNoRangeShowsThem) {
   testing::HandMadeTrace made;
   made.range("decode_all", 0, 100000);
   for (Nanoseconds step = 0; step < 3; ++step) {
@@ -168,7 +168,7 @@ TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
     }
     made.kernel("head", at + 1, time + 10, time + 17);
   }
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   ASSERT_EQ(found.layers.rows.size(), 7U);
   EXPECT_EQ(found.layers.rows[0].name, "layer_00");
   EXPECT_EQ(found.layers.rows[0].source, StageSource::detected);
@@ -212,7 +212,7 @@ void add_replays(testing::HandMadeTrace& made) {
   }
 }
 
-void expect_captured_layers(const Found& found) {
+void expect_captured_layers(const LayersOfTrace& found) {
   expect_whole(found);
   ASSERT_EQ(found.layers.rows.size(), 4U);
   // The prefill that captured the graph has no kernels.
@@ -240,7 +240,7 @@ TEST(Layers, OfReplaysAreThoseOfTheirCapture) {
   made.range("decode_step", 1000, 1190);
   made.range("decode_step", 1200, 1390);
   add_replays(made);
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   expect_captured_layers(found);
 }
 
@@ -257,7 +257,7 @@ TEST(Layers, OfReplaysAreCountedByReplayWhereStepsAreNotKnown) {
     made.kernel("c", at, at + 30, at + 34, place);
     captured_in(made, {2, 3, 5});
   }
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   expect_whole(found);
   ASSERT_NE(row(found, "decode", "layer_00"), nullptr);
   EXPECT_EQ(row(found, "decode", "layer_00")->passes, 3U);
@@ -274,7 +274,7 @@ TEST(Layers, OfAPartThatIsReplayedInsideThem) {
   made.kernel("a", 1150, 1160, 1163);
   made.kernel("a", 1350, 1360, 1365);
   captured_in(made, {0, 0});
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   expect_whole(found);
   ASSERT_NE(row(found, "decode", "layer_04/attn"), nullptr);
   EXPECT_EQ(row(found, "decode", "layer_04/attn")->kernel_sum, 3);
@@ -287,7 +287,7 @@ TEST(Layers, OfTheCaptureAreAnnotations) {
   add_capture(made);
   made.range("decode_all", 1000, 1400);
   add_replays(made);
-  const Found found = find(made.freeze(), false);
+  const LayersOfTrace found = find(made.freeze(), false);
   EXPECT_EQ(row(found, "decode", "layer_00"), nullptr);
 }
 
@@ -312,7 +312,7 @@ trace::Trace pass_of(const std::vector<std::vector<const char*>>& layers) {
   return made.freeze();
 }
 
-std::vector<uint64_t> kernels_a_pass(const Found& found) {
+std::vector<uint64_t> kernels_a_pass(const LayersOfTrace& found) {
   std::vector<uint64_t> counts;
   for (const LayerRow& each : found.layers.rows) counts.push_back(each.kernel_count / 3);
   return counts;
@@ -322,7 +322,7 @@ TEST(Layers, ThatAlternateAreEachALayer) {
   const std::vector<const char*> sliding = {"norm", "qkv",   "slice", "cut", "flash_fwd_kernel",
                                             "out",  "norm2", "mlp"};
   const std::vector<const char*> full = {"norm", "qkv", "flash_fwd_kernel", "out", "norm2", "mlp"};
-  const Found found = find(pass_of({sliding, full, sliding, full, sliding, full}));
+  const LayersOfTrace found = find(pass_of({sliding, full, sliding, full, sliding, full}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{8, 6, 8, 6, 8, 6, 2}));
   expect_whole(found);
 }
@@ -332,7 +332,7 @@ TEST(Layers, UnlikeTheOthersAreLayersToo) {
   const std::vector<const char*> sparse = {"norm",    "q",      "kv",   "flash_fwd_kernel",
                                            "o",       "gate",   "topk", "scatter",
                                            "experts", "gather", "mlp"};
-  const Found found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
+  const LayersOfTrace found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{6, 11, 11, 11, 11, 2}));
   EXPECT_EQ(kinds_of(found.layers.rows[0].note), Kinds{"unlike_median_layer"});
   EXPECT_EQ(number_of(found.layers.rows[0].note, "kernels_per_pass"), 6);
@@ -346,7 +346,7 @@ TEST(Layers, MayHaveTwoAttentions) {
   const std::vector<const char*> layer = {
       "norm", "qkv",  "flash_fwd_kernel", "out", "add", "norm_x", "q_x", "flash_fwd_kernel",
       "out",  "bias", "norm_mlp",         "up",  "act", "down",   "sum"};
-  const Found found = find(pass_of({layer, layer, layer, layer}));
+  const LayersOfTrace found = find(pass_of({layer, layer, layer, layer}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{15, 15, 15, 15, 2}));
   expect_whole(found);
 }
@@ -358,7 +358,7 @@ TEST(Layers, SayWhyThereAreNone) {
   made.kernel("b", 2, 4, 6);
   made.range("decode_all", 200, 300);
   made.replay(210, 220, 240);
-  const Found found = find(made.freeze());
+  const LayersOfTrace found = find(made.freeze());
   EXPECT_TRUE(found.layers.rows.empty());
   ASSERT_EQ(kinds_of(found.layers.reason),
             (Kinds{"layers_not_repeating", "layers_in_hidden_graphs"}));
@@ -372,7 +372,7 @@ TEST(Layers, OfADenseDecoderInCudaGraphs) {
   const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
   ASSERT_TRUE(trace);
-  const Found found = find(std::move(*trace));
+  const LayersOfTrace found = find(std::move(*trace));
   expect_whole(found);
   const std::vector<std::array<Nanoseconds, 3>> expected = {
       {1328702, 557664, 771038}, {1331037, 560862, 770175}, {1329660, 557213, 772447},
@@ -400,7 +400,7 @@ TEST(Layers, OfADenseDecoderWithoutItsRanges) {
   const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
   ASSERT_TRUE(trace);
-  const Found found = find(std::move(*trace), false);
+  const LayersOfTrace found = find(std::move(*trace), false);
   expect_whole(found);
   ASSERT_NE(row(found, "prefill", "layer_07"), nullptr);
   EXPECT_EQ(row(found, "prefill", "layer_08"), nullptr);
@@ -412,7 +412,7 @@ TEST(Layers, OfAnEagerLlama) {
   const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-llama-eager/nsys.sqlite");
   ASSERT_TRUE(trace);
-  const Found found = find(std::move(*trace));
+  const LayersOfTrace found = find(std::move(*trace));
   expect_whole(found);
   for (const char* stage : {"prefill", "decode"}) {
     EXPECT_NE(row(found, stage, "layer_15"), nullptr);
@@ -429,7 +429,7 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   const auto kernel_rules = KernelRules::load({});
   ASSERT_TRUE(rules && kernel_rules);
   const DescribedNames names(*trace, *kernel_rules);
-  Found found;
+  LayersOfTrace found;
   Diagnostics diagnostics;
   found.stages = detected_stages(*trace, names, diagnostics);
   // Both prefills of the 12-layer model; the first is cold. The capture also contains another

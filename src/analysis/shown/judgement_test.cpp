@@ -23,7 +23,7 @@ profile::StageJudgement with_budget(const std::vector<llmprof::testing::PartTime
   return judged(decode);
 }
 
-TEST(Judgement, TellsLittleIdleTimeFromMuch) {
+TEST(Judgement, DistinguishesLittleIdleTimeFromMuch) {
   const auto idle_of = [](double milliseconds) {
     return with_budget({{"gemm", 18 - milliseconds}, {"idle: launch-bound", milliseconds, true}})
         .idle;

@@ -143,7 +143,7 @@ class Attribution {
   // An engine may annotate one step twice, with more detail in the inner range.
   [[nodiscard]] const StepBatch& phases_of(OpenRangeId range) const {
     const RangeMeaning& own = ranges_.meaning(range);
-    const OpenRangeId again = ranges_[range].told_again;
+    const OpenRangeId again = ranges_[range].inner_step;
     if (!again.valid() || own.phases.sums()) return own.phases;
     const RangeMeaning& inner = ranges_.meaning(again);
     const bool same = inner.step_kind == own.step_kind && inner.batch == own.batch;
@@ -259,12 +259,12 @@ void Attribution::add_notes() {
     const Nanoseconds end = trace_.ranges.end[row];
     if (!vision_[i].instance.valid()) continue;
     const uint32_t stage = stages_.instances[vision_[i].instance.index()].stage;
-    std::vector<std::string_view> told;
+    std::vector<std::string_view> counted;
     for (OpenRangeId range(i); range.valid(); range = ranges_[range].parent) {
       const RangeMeaning& meaning = ranges_.meaning(range);
       if (meaning.kind != RangeMeaning::Kind::vision) continue;
-      if (std::find(told.begin(), told.end(), meaning.name) != told.end()) continue;
-      told.emplace_back(meaning.name);
+      if (std::ranges::count(counted, meaning.name) > 0) continue;
+      counted.emplace_back(meaning.name);
       StageNote& note = notes[{stage, meaning.name}];
       note.stage = stage;
       note.name = meaning.name;

@@ -159,7 +159,7 @@ TEST_F(AnnotatedStagesTest, EndsAnUnclosedRangeAtItsLastGpuWork) {
   EXPECT_FALSE(diagnostics_.has("stage_extended"));
 }
 
-TEST_F(AnnotatedStagesTest, TellsProcessesWithEqualCorrelationsApart) {
+TEST_F(AnnotatedStagesTest, SeparatesProcessesWithEqualCorrelations) {
   const trace::ThreadId one = trace_.thread(trace_.process(10), 10);
   const trace::ThreadId two = trace_.thread(trace_.process(20), 20);
   trace_.range("prefill", 0, 50, trace::RangeKind::push_pop, one);
@@ -379,7 +379,7 @@ TEST_F(AnnotatedStagesTest, LeavesOutOccurrencesWithoutGpuWork) {
   EXPECT_TRUE(diagnostics_.has("stage_ranges_without_gpu_work"));
 }
 
-void tell_step(HandMadeTrace& trace, Nanoseconds time, trace::StepTable::Kind kind, uint32_t batch,
+void note_step(HandMadeTrace& trace, Nanoseconds time, trace::StepTable::Kind kind, uint32_t batch,
                uint64_t tokens) {
   trace::StepTable& steps = trace.builder().trace().steps;
   steps.time.push_back(time);
@@ -389,16 +389,16 @@ void tell_step(HandMadeTrace& trace, Nanoseconds time, trace::StepTable::Kind ki
   steps.tokens.push_back(tokens);
 }
 
-TEST_F(AnnotatedStagesTest, StepsAreWhatTheProgramToldOfThem) {
+TEST_F(AnnotatedStagesTest, StepsAreAsTheProgramNotedThem) {
   trace_.range("prefill", 0, 100);
-  tell_step(trace_, 1, trace::StepTable::Kind::prefill, 2, 64);
+  note_step(trace_, 1, trace::StepTable::Kind::prefill, 2, 64);
   trace_.kernel("a", 10, 20, 90);
   trace_.range("decode_all", 100, 200);
   trace_.range("decode_step", 100, 150);
-  tell_step(trace_, 101, trace::StepTable::Kind::decode, 2, 2);
+  note_step(trace_, 101, trace::StepTable::Kind::decode, 2, 2);
   trace_.kernel("b", 110, 120, 140);
   trace_.range("decode_step", 150, 200);
-  tell_step(trace_, 151, trace::StepTable::Kind::mixed, 3, 34);
+  note_step(trace_, 151, trace::StepTable::Kind::mixed, 3, 34);
   trace_.kernel("c", 160, 170, 190);
   const auto stages = find();
   ASSERT_TRUE(stages);
@@ -413,14 +413,14 @@ TEST_F(AnnotatedStagesTest, StepsAreWhatTheProgramToldOfThem) {
   EXPECT_EQ(stages->steps[2].tokens, 34U);
 }
 
-TEST_F(AnnotatedStagesTest, APrefillToldInPiecesIsOneStep) {
+TEST_F(AnnotatedStagesTest, APrefillNotedInPiecesIsOneStep) {
   trace_.range("prefill", 0, 100);
-  tell_step(trace_, 1, trace::StepTable::Kind::prefill, 1, 512);
-  tell_step(trace_, 50, trace::StepTable::Kind::prefill, 1, 88);
+  note_step(trace_, 1, trace::StepTable::Kind::prefill, 1, 512);
+  note_step(trace_, 50, trace::StepTable::Kind::prefill, 1, 88);
   trace_.kernel("a", 10, 20, 90);
   trace_.range("decode_all", 100, 200);  // two steps noted, without ranges: their number is unknown
-  tell_step(trace_, 101, trace::StepTable::Kind::decode, 1, 1);
-  tell_step(trace_, 151, trace::StepTable::Kind::decode, 1, 1);
+  note_step(trace_, 101, trace::StepTable::Kind::decode, 1, 1);
+  note_step(trace_, 151, trace::StepTable::Kind::decode, 1, 1);
   trace_.kernel("b", 110, 120, 140);
   const auto stages = find();
   ASSERT_TRUE(stages);

@@ -34,7 +34,7 @@ TEST(KernelScopes, HoldEveryKernelOnce) {
 
 // A compiler tries kernels in the first request, filling the cache before each; requests fill
 // nothing. A scan over tokens is a burst in every request.
-TEST(KernelScopes, TellAutotuningFromWhatRequestsRepeat) {
+TEST(KernelScopes, SeparateAutotuningFromWhatRequestsRepeat) {
   TestTrace t;
   const uint32_t stage = t.stage("prefill");
   Nanoseconds now = 0;

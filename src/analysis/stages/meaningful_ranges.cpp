@@ -116,7 +116,7 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
     case Kind::engine_step:
       // An engine may annotate one step twice; the outer range is the step.
       if (in_stage && meaning(range.open.stage).kind == Kind::engine_step) {
-        OpenRangeId& again = ranges_[range.open.stage.index()].told_again;
+        OpenRangeId& again = ranges_[range.open.stage.index()].inner_step;
         if (!again.valid()) again = id;
         break;
       }

@@ -29,7 +29,7 @@ struct MeaningfulRange {
   MeaningId meaning;
   OpenRangeId parent;      // the meaningful range around it, of the same thread (or process)
   OpenAt open;             // with this range open on its thread alone
-  OpenRangeId told_again;  // for an engine's step: the first engine step inside it
+  OpenRangeId inner_step;  // for an engine's step: the first engine step inside it
 };
 
 // The ranges of a trace that have a meaning in stages.yaml, and which of them are open at a launch.

@@ -73,7 +73,7 @@ TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
   EXPECT_FALSE(t.stages().untraced.any());
 }
 
-TEST(TracingPeriods, TellWhetherATimeWasTraced) {
+TEST(TracingPeriods, ShowWhetherATimeWasTraced) {
   TestTrace t;
   t.collection(0, true, trace::CollectionReason::program_start);
   t.collection(100, false);
