@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -11,18 +12,17 @@ namespace llmprof::analysis {
 // rows, or the selection of the next token.
 struct PassMarker {
   uint32_t position = 0;
+  uint32_t gap = 0;      // gap i is before beat i, the last gap after all beats
   bool selects = false;  // the next token; otherwise it gathers rows
   bool strong = false;   // recurs once per pass or request; otherwise it occurs once
 };
 
-// Gap i is before beat i, the last gap after all beats.
 struct PassMarkers {
-  std::vector<PassMarker> markers;     // by position
-  std::vector<uint32_t> first_of_gap;  // rows of `markers`; one more than there are gaps
-  std::vector<uint32_t> layers;        // numbers of layers from one strong marker to the next
+  std::vector<PassMarker> markers;  // by position
+  std::vector<uint32_t> layers;     // numbers of layers from one strong marker to the next
 
   [[nodiscard]] std::span<const PassMarker> in_gap(size_t gap) const {
-    return std::span(markers).subspan(first_of_gap[gap], first_of_gap[gap + 1] - first_of_gap[gap]);
+    return std::ranges::equal_range(markers, gap, {}, &PassMarker::gap);
   }
 };
 

@@ -10,11 +10,9 @@ namespace llmprof::analysis {
 namespace {
 
 struct Candidate {
-  uint32_t position;
-  uint32_t gap;
-  uint64_t name;
-  uint64_t exact;  // its name and launch shape
-  bool selects;
+  PassMarker marker;
+  uint64_t name = 0;
+  uint64_t exact = 0;  // its name and launch shape
 };
 
 std::vector<Candidate> collect(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
@@ -29,7 +27,7 @@ std::vector<Candidate> collect(const KernelSequence& sequence, std::span<const L
     if (!selects && kernel_class != KernelClass::gather) continue;
     const uint64_t name = sequence.name(at).value;
     const uint64_t exact = name << kHalf | sequence.shape(at).value;
-    found.push_back({at, gap, name, exact, selects});
+    found.push_back({{at, gap, selects, false}, name, exact});
   }
   return found;
 }
@@ -76,7 +74,7 @@ Spacings spacings(const std::vector<Candidate>& candidates, uint64_t Candidate::
   std::unordered_map<uint64_t, std::vector<uint32_t>> gaps;
   for (const Candidate& row : candidates) {
     auto& seen = gaps[row.*key];
-    if (seen.empty() || seen.back() != row.gap) seen.push_back(row.gap);
+    if (seen.empty() || seen.back() != row.marker.gap) seen.push_back(row.marker.gap);
   }
   Spacings all;
   for (const auto& [value, of_value] : gaps) all[value] = spacing_of(of_value, layers_before);
@@ -99,19 +97,15 @@ class Chooser {
     by_shape_ = spacings(candidates_, &Candidate::exact, layers_before);
   }
 
-  PassMarkers choose(size_t gaps) {
+  PassMarkers choose() {
     PassMarkers found;
     found.layers = lengths();
-    found.first_of_gap.assign(gaps + 1, 0);
-    for (const Candidate& row : candidates_) {
+    for (Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
-      const bool strong = spacing.layers > 0 && multiple_of_any(spacing.layers, found.layers);
-      if (!strong && by_shape_.at(row.exact).gaps > 1) continue;
-      found.markers.push_back({row.position, row.selects, strong});
-      ++found.first_of_gap[row.gap + 1];
-    }
-    for (size_t i = 1; i < found.first_of_gap.size(); ++i) {
-      found.first_of_gap[i] += found.first_of_gap[i - 1];
+      row.marker.strong = spacing.layers > 0 && multiple_of_any(spacing.layers, found.layers);
+      if (row.marker.strong || by_shape_.at(row.exact).gaps == 1) {
+        found.markers.push_back(row.marker);
+      }
     }
     return found;
   }
@@ -134,7 +128,7 @@ class Chooser {
       auto& [times, picks] = support[spacing.layers];
       ++times;
       picks = picks || spacing.layers >= threshold::kFew ||
-              (row.selects && sequence_.has(row.position, KernelTrait::token_choice));
+              (row.marker.selects && sequence_.has(row.marker.position, KernelTrait::token_choice));
     }
     std::erase_if(support, [](const auto& entry) { return !entry.second.second; });
     std::vector<std::pair<int64_t, uint32_t>> order;
@@ -168,7 +162,7 @@ class Chooser {
 }  // namespace
 
 PassMarkers find_pass_markers(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
-  return Chooser(sequence, beats).choose(beats.size() + 1);
+  return Chooser(sequence, beats).choose();
 }
 
 }  // namespace llmprof::analysis

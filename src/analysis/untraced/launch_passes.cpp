@@ -179,7 +179,7 @@ std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::P
   return periods;
 }
 
-std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs) {
+std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence) {
   std::vector<uint32_t> tokens(sequence.size());
   std::unordered_map<uint64_t, size_t> last;            // last launch of each function
   std::unordered_map<uint64_t, uint32_t> graph_number;  // by first use
@@ -187,8 +187,7 @@ std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens 
     const uint64_t handle = sequence.handle[i];
     if (sequence.graph[i]) {
       const auto number = static_cast<uint32_t>(graph_number.size());
-      const uint32_t own = graph_number.try_emplace(handle, number).first->second;
-      tokens[i] = kFirstGraph + (graphs == GraphTokens::by_first_use ? own : 0);
+      tokens[i] = kFirstGraph + graph_number.try_emplace(handle, number).first->second;
       continue;
     }
     const auto [known, fresh] = last.try_emplace(handle, i);

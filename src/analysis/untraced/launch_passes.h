@@ -42,16 +42,11 @@ std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace);
 // Maximum distance between two launches of a function that tokens encode: about a layer.
 inline constexpr uint32_t kFarthestLaunch = 48;
 
-// How the graphs of two runs are distinguished.
-enum class GraphTokens : uint8_t {
-  by_first_use,  // the n-th graph that a run launches first is the same in every run
-  all_alike,
-};
-
 // One number per launch that does not depend on the process: equal sequences of work have equal
 // tokens in every run. A kernel's token is the number of launches since its function's last launch,
-// up to about the length of a layer.
-std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs);
+// up to about the length of a layer. The n-th graph that a run launches first is the same in every
+// run.
+std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence);
 
 struct DetachedPeriod {
   Nanoseconds start = 0;

@@ -56,9 +56,7 @@ class LaunchingProgram {
   void pause(Nanoseconds time) { now_ += time; }
 
   [[nodiscard]] const std::vector<LaunchPass>& passes() const { return passes_; }
-  [[nodiscard]] std::vector<uint32_t> tokens(GraphTokens graphs = GraphTokens::by_first_use) const {
-    return launch_tokens(sequence, graphs);
-  }
+  [[nodiscard]] std::vector<uint32_t> tokens() const { return launch_tokens(sequence); }
 
   LaunchSequence sequence;
 

@@ -44,7 +44,7 @@ TEST(TracedSequence, OfWhatWasCapturedEachLaunchIsLikeNoOther) {
   for (int i = 0; i < 3; ++i) t.call("cuLaunchKernel", 100 * i, 100 * i + 10);
   const LaunchSequence sequence = traced_sequences(t.freeze()).front();
   EXPECT_EQ(sequence.without_work, (Flags{true, true, true}));
-  EXPECT_EQ(launch_tokens(sequence, GraphTokens::by_first_use), (std::vector<uint32_t>{0, 0, 0}));
+  EXPECT_EQ(launch_tokens(sequence), (std::vector<uint32_t>{0, 0, 0}));
 }
 
 TEST(TracedSequence, ComesFromTheThreadThatLaunchesTheMostFirst) {
@@ -82,10 +82,8 @@ TEST(TracedSequence, HasTheTokensOfTheDriversReports) {
                    2 * time, 2 * time);
   }
   const std::vector<uint32_t> expected = {0, 0, 2, 1, 0};
-  EXPECT_EQ(launch_tokens(traced_sequences(traced.freeze()).front(), GraphTokens::by_first_use),
-            expected);
-  EXPECT_EQ(launch_tokens(noted_sequences(reported.freeze()).front(), GraphTokens::by_first_use),
-            expected);
+  EXPECT_EQ(launch_tokens(traced_sequences(traced.freeze()).front()), expected);
+  EXPECT_EQ(launch_tokens(noted_sequences(reported.freeze()).front()), expected);
 }
 
 }  // namespace

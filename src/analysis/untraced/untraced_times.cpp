@@ -74,8 +74,8 @@ std::vector<LaunchPass> without_warmup(const std::vector<LaunchPass>& passes,
 // Launch by launch the same program, as far as the launched functions are known.
 bool same_launches(const LaunchSequence& own, const LaunchSequence& other) {
   if (own.size() != other.size()) return false;
-  const std::vector<uint32_t> a = launch_tokens(own, GraphTokens::by_first_use);
-  const std::vector<uint32_t> b = launch_tokens(other, GraphTokens::by_first_use);
+  const std::vector<uint32_t> a = launch_tokens(own);
+  const std::vector<uint32_t> b = launch_tokens(other);
   size_t known_from = 0;  // later tokens do not refer to unknown launches
   for (size_t i = 0; i < a.size(); ++i) {
     if (!own.without_work.empty() && own.without_work[i]) known_from = i + 1 + kFarthestLaunch;
@@ -181,7 +181,7 @@ class Finder {
 
   void by_windows(const LaunchSequence& own, const std::vector<LaunchPass>& recorded) {
     const auto periods = detached_periods(trace_, trace_.threads[own.thread.index()].process);
-    const std::vector<uint32_t> tokens = launch_tokens(own, GraphTokens::by_first_use);
+    const std::vector<uint32_t> tokens = launch_tokens(own);
     PassSignatures signatures;
     signatures.learn(tokens, own, recorded);
     std::vector<PassTimes> times(stages_.stages.size());
@@ -223,28 +223,21 @@ class Finder {
       // Launch by launch the same program: no need to search for its passes.
       if (same_launches(own, other)) return use_instances(other, recorded);
     }
-    for (const GraphTokens graphs : {GraphTokens::by_first_use, GraphTokens::all_alike}) {
-      PassSignatures signatures;
-      signatures.learn(launch_tokens(own, graphs), own, recorded);
-      const auto [chosen, found] = with_most_passes(others, [&](const LaunchSequence& each) {
-        return signatures.find(launch_tokens(each, graphs), 0, each.size());
-      });
-      if (found.empty() || static_cast<double>(found.size()) <
-                               threshold::kAlmostAll * static_cast<double>(recorded.size())) {
-        continue;
-      }
+    PassSignatures signatures;
+    signatures.learn(launch_tokens(own), own, recorded);
+    const auto [chosen, found] = with_most_passes(others, [&](const LaunchSequence& each) {
+      return signatures.find(launch_tokens(each), 0, each.size());
+    });
+    std::vector<PassTimes> times(stages_.stages.size());
+    const double enough = threshold::kAlmostAll * static_cast<double>(recorded.size());
+    if (!found.empty() && static_cast<double>(found.size()) >= enough) {
       const LaunchSequence& other = others[chosen];
       if (std::ranges::equal(recorded, found, {}, &LaunchPass::stage, &LaunchPass::stage)) {
-        use_instances(other, found);
-      } else {
-        std::vector<PassTimes> times(stages_.stages.size());
-        add_times_by_run(time_passes(other, without_warmup(found, recorded, stages_)), false,
-                         times);
-        use(times, UnwatchedSource::control_launches);
+        return use_instances(other, found);
       }
-      return;
+      add_times_by_run(time_passes(other, without_warmup(found, recorded, stages_)), false, times);
     }
-    use(std::vector<PassTimes>(stages_.stages.size()), UnwatchedSource::control_launches);
+    use(times, UnwatchedSource::control_launches);
   }
 
   void use(const std::vector<PassTimes>& times, UnwatchedSource source) {
