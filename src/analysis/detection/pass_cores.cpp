@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/detection/forward_passes.h"
@@ -15,9 +16,8 @@ namespace {
 
 struct Stretch : RepeatedStretch {
   uint32_t layers_per_repeat = 1;
-  bool loop = false;      // its repeats are passes, not layers
-  bool in_loop = false;   // the layers of a pass that repeats immediately
-  bool in_layer = false;  // smaller than a layer
+  bool loop = false;     // its repeats are passes, not layers
+  bool in_loop = false;  // the layers of a pass that repeats immediately
 
   [[nodiscard]] double explained() const { return length() * agreement; }
 };
@@ -64,8 +64,7 @@ class CoreSearch {
 
   std::vector<PassCore> find() {
     look_into_loops();
-    choose([](const Stretch& stretch) { return stretch.in_loop; });
-    choose([](const Stretch& stretch) { return !stretch.in_loop && !stretch.loop; });
+    choose();
     keep_models();
     return std::move(cores_);
   }
@@ -96,58 +95,34 @@ class CoreSearch {
     return best;
   }
 
-  // Whether other passes have as many layers as `stretch` has repeats, but with other kernels.
-  [[nodiscard]] bool count_recurs(const Stretch& stretch) const {
-    const auto known = periods_of_count_.find(stretch.count);
-    return known != periods_of_count_.end() &&
-           std::ranges::any_of(known->second, [&](uint32_t period) {
-             return period % stretch.period != 0 && stretch.period % period != 0;
-           });
-  }
-
   // From the inside out. The innermost two levels are a pass and its layers; a loop around them is
-  // a loop of requests. But a layer may itself be a loop over a few kernels (experts, a scan over
-  // tokens): then other passes have as many layers, and no other loop has as many rounds.
+  // a loop of requests.
   void look_into_loops() {
-    for (const Stretch& stretch : all_) periods_of_count_[stretch.count].insert(stretch.period);
     std::vector<size_t> order(all_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, {}, [&](size_t row) { return all_[row].period; });
     for (const size_t row : order) {
       const uint32_t period = dominating(all_[row]);
       if (period == 0) continue;
-      size_t inner = 0;
-      size_t loops = 0;
-      bool rounds_recur = false;
-      each_inside(all_[row], [&](size_t i) {
-        if (all_[i].period != period) return;
-        ++inner;
-        if (all_[i].loop) ++loops;
-        rounds_recur = rounds_recur || count_recurs(all_[i]);
-      });
-      if (period <= 2 * threshold::kSmallLoop && !rounds_recur && count_recurs(all_[row])) {
-        each_inside(all_[row], [&](size_t i) { all_[i].in_layer = true; });
-        continue;
-      }
       all_[row].loop = true;
-      if (2 * loops > inner) continue;
       each_inside(all_[row], [&](size_t i) {
         if (all_[i].period == period && !all_[i].loop) all_[i].in_loop = true;
       });
     }
   }
 
-  // Non-overlapping stretches that explain the most; of equals, the one with the shorter period.
-  template <class Wanted>
-  void choose(const Wanted& wanted) {
-    std::vector<size_t> rows;
-    for (size_t i = 0; i < all_.size(); ++i) {
-      if (!all_[i].in_layer && wanted(all_[i])) rows.push_back(i);
+  // Non-overlapping stretches: layers of loops first, then those that explain the most; of equals,
+  // the one with the shorter period.
+  void choose() {
+    std::vector<const Stretch*> order;
+    for (const Stretch& stretch : all_) {
+      if (stretch.in_loop || !stretch.loop) order.push_back(&stretch);
     }
-    std::ranges::sort(
-        rows, {}, [&](size_t row) { return std::pair(-all_[row].explained(), all_[row].period); });
-    for (const size_t row : rows) {
-      if (!occupied_.overlaps(all_[row])) add(occupied_.clipped(all_[row]));
+    std::ranges::stable_sort(order, {}, [](const Stretch* each) {
+      return std::tuple(!each->in_loop, -each->explained(), each->period);
+    });
+    for (const Stretch* each : order) {
+      if (!occupied_.overlaps(*each)) add(occupied_.clipped(*each));
     }
   }
 
@@ -229,7 +204,6 @@ class CoreSearch {
 
   std::span<const uint32_t> tokens_;
   std::vector<Stretch> all_;
-  std::map<uint32_t, std::set<uint32_t>> periods_of_count_;
   Occupied occupied_;
   std::vector<PassCore> cores_;
 };

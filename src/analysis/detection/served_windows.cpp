@@ -8,6 +8,7 @@
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/statistics.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -269,13 +270,12 @@ std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId pr
   using Reason = trace::CollectionReason;
   const trace::CollectionTable& table = trace.collection;
   std::vector<Nanoseconds> times;
-  for (size_t i = 0; i < table.size(); ++i) {
+  for (const size_t row : collection_rows(table, process)) {
     const bool opened =
-        table.process[i] == process && table.state[i] == trace::CollectionState::tracing &&
-        (table.reason[i] == Reason::command || table.reason[i] == Reason::arm_range);
-    if (opened) times.push_back(table.time[i]);
+        table.state[row] == trace::CollectionState::tracing &&
+        (table.reason[row] == Reason::command || table.reason[row] == Reason::arm_range);
+    if (opened) times.push_back(table.time[row]);
   }
-  std::ranges::sort(times);
   return times;
 }
 

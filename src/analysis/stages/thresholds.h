@@ -83,8 +83,8 @@ inline constexpr uint32_t kPaused = 10;
 inline constexpr double kClearlyDecode = 100;
 
 // ---- kernels in a row
-// Fewer are not a layer but a scan over tokens or part of a sampler; twice as many may be a loop
-// within a layer. As many may be between a softmax and a GEMM [tuning: mamba, sample].
+// Fewer are not a layer but a scan over tokens or part of a sampler. As many may be between a
+// softmax and a GEMM [tuning: mamba, sample].
 inline constexpr uint32_t kSmallLoop = 6;
 
 // ---- durations

@@ -8,20 +8,6 @@ namespace {
 using Period = TracingPeriods::Period;
 using Window = UntracedGpuTime::Window;
 
-// Rows of the collection table by process, in order of time.
-std::vector<std::vector<size_t>> rows_by_process(const trace::Trace& trace) {
-  const trace::CollectionTable& table = trace.collection;
-  std::vector<std::vector<size_t>> rows(trace.processes.size());
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (table.process[i].valid()) rows[table.process[i].index()].push_back(i);
-  }
-  for (std::vector<size_t>& of_process : rows) {
-    std::ranges::stable_sort(of_process,
-                             [&](size_t a, size_t b) { return table.time[a] < table.time[b]; });
-  }
-  return rows;
-}
-
 std::vector<Period> untraced_periods(const trace::CollectionTable& table,
                                      const std::vector<size_t>& rows) {
   const auto is_tracing = [&](size_t row) {
@@ -162,11 +148,20 @@ std::vector<Window> windows_between(const std::vector<Period>& periods, const Gr
 
 }  // namespace
 
+std::vector<size_t> collection_rows(const trace::CollectionTable& table, trace::ProcessId process) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table.process[i] == process) rows.push_back(i);
+  }
+  std::ranges::stable_sort(rows, {}, [&](size_t row) { return table.time[row]; });
+  return rows;
+}
+
 TracingPeriods::TracingPeriods(const trace::Trace& trace) : by_process_(trace.processes.size()) {
   if (trace.collection.size() == 0) return;
-  const std::vector<std::vector<size_t>> rows = rows_by_process(trace);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    by_process_[i] = untraced_periods(trace.collection, rows[i]);
+  for (size_t i = 0; i < by_process_.size(); ++i) {
+    const auto rows = collection_rows(trace.collection, trace::ProcessId(i));
+    by_process_[i] = untraced_periods(trace.collection, rows);
     any_ = any_ || !by_process_[i].empty();
   }
 }

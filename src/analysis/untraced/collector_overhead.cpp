@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/statistics/statistics.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 #include "base/quantiles.h"
 
 namespace llmprof::analysis {
@@ -157,11 +158,7 @@ trace::ProcessId alternating_process(const trace::CollectionTable& table) {
 // The collector's own step counts. A window's last step is followed by the next change.
 void count_duty(const trace::CollectionTable& table, trace::ProcessId process, bool graphs,
                 profile::CollectorOverhead& result) {
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (table.process[i] == process) rows.push_back(i);
-  }
-  std::ranges::stable_sort(rows, {}, [&](size_t row) { return table.time[row]; });
+  const std::vector<size_t> rows = collection_rows(table, process);
   Nanoseconds cost = 0;
   std::map<uint64_t, uint64_t> traced_windows;
   std::map<uint64_t, uint64_t> untraced_windows;

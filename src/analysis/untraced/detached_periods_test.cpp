@@ -12,7 +12,7 @@ using Periods = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 Periods periods_of(TestTrace& t) {
   const trace::Trace& trace = t.freeze();
   Periods periods;
-  for (const DetachedPeriod& period : detached_periods(trace, trace.threads[0].process)) {
+  for (const TracingPeriods::Period& period : detached_periods(trace, trace.threads[0].process)) {
     periods.emplace_back(period.start, period.end);
   }
   return periods;

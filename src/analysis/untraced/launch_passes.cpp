@@ -153,18 +153,15 @@ std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace) {
   });
 }
 
-std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::ProcessId process) {
+std::vector<TracingPeriods::Period> detached_periods(const trace::Trace& trace,
+                                                     trace::ProcessId process) {
   const trace::CollectionTable& table = trace.collection;
-  std::vector<size_t> rows;
-  bool traced = false;
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (table.process[i] != process) continue;
-    rows.push_back(i);
-    traced = traced || table.state[i] == trace::CollectionState::tracing;
-  }
-  std::vector<DetachedPeriod> periods;
-  if (!traced) return periods;
-  std::ranges::stable_sort(rows, {}, [&](size_t row) { return table.time[row]; });
+  const std::vector<size_t> rows = collection_rows(table, process);
+  const auto is_tracing = [&](size_t row) {
+    return table.state[row] == trace::CollectionState::tracing;
+  };
+  std::vector<TracingPeriods::Period> periods;
+  if (std::ranges::none_of(rows, is_tracing)) return periods;
   Nanoseconds since = INT64_MIN;  // detached since then
   bool detached = true;
   for (const size_t row : rows) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/stages/stages.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -48,14 +49,10 @@ inline constexpr uint32_t kFarthestLaunch = 48;
 // run.
 std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence);
 
-struct DetachedPeriod {
-  Nanoseconds start = 0;
-  Nanoseconds end = 0;
-};
-
 // When CUPTI was detached from a process that our collector traced part of the time: the program
 // ran at its own speed. None if nothing was traced.
-std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::ProcessId process);
+std::vector<TracingPeriods::Period> detached_periods(const trace::Trace& trace,
+                                                     trace::ProcessId process);
 
 // A forward pass as launches [first, end) of a sequence.
 struct LaunchPass {
