@@ -2,10 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
@@ -93,24 +95,15 @@ std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t>
   return requests;
 }
 
-std::string_view in_words(WarmupReason reason) {
-  switch (reason) {
-    case WarmupReason::fewer_steps:
-      return "fewer steps";
-    case WarmupReason::longer:
-      return "longer than the later ones";
-    case WarmupReason::leading_steps:
-      return "a few slow steps before decode";
-    case WarmupReason::before_pause:
-      return "slower steps before a long pause";
-    case WarmupReason::first_of_kind:
-      return "first of their kind, much slower than later ones with as much GPU work";
-    case WarmupReason::annotated:
-    case WarmupReason::cut_off:
-      break;
-  }
-  return "";
-}
+// What sets instances apart that the program itself does not mark.
+constexpr std::array<std::pair<WarmupReason, std::string_view>, 5> kReasons = {{
+    {WarmupReason::fewer_steps, "fewer steps"},
+    {WarmupReason::longer, "longer than the later ones"},
+    {WarmupReason::leading_steps, "a few slow steps before decode"},
+    {WarmupReason::before_pause, "slower steps before a long pause"},
+    {WarmupReason::first_of_kind,
+     "first of their kind, much slower than later ones with as much GPU work"},
+}};
 
 void add_once(std::string text, std::vector<std::string>& texts) {
   if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
@@ -195,7 +188,9 @@ class WarmupSearch {
   void set_apart(uint32_t row, WarmupReason reason) {
     at(row).warmup = true;
     at(row).why_warmup = reason;
-    add_once(std::string(in_words(reason)), reasons);
+    const auto* const known =
+        std::ranges::find(kReasons, reason, [](auto& row) { return row.first; });
+    add_once(std::string(known->second), reasons);
   }
 
   template <class Later>
