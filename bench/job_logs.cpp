@@ -174,11 +174,11 @@ class Rank {
     log_.add(wire::ChunkKind::control, wire::RecordType::variable, variable);
     const wire::ApiName name{log_.key("cudaLaunchKernel"), kLaunchCode};
     log_.add(wire::ChunkKind::strings, wire::RecordType::api_name, name);
-    collect(wire::CollectionState::tracing, wire::CollectionReason::program_start);
+    collect(wire::TracingState::tracing, wire::TracingReason::program_start);
   }
   ~Rank() {
     flush();
-    collect(wire::CollectionState::detached, wire::CollectionReason::process_end);
+    collect(wire::TracingState::detached, wire::TracingReason::process_end);
     const wire::CleanEnd end{now_, 0, log_.chunks()};
     log_.add(wire::ChunkKind::control, wire::RecordType::clean_end, end);
   }
@@ -258,9 +258,9 @@ class Rank {
     batch_.clear();
   }
 
-  void collect(wire::CollectionState state, wire::CollectionReason reason) {
-    const wire::Collection change{now_, state, reason, 0, 0, 0};
-    log_.add(wire::ChunkKind::control, wire::RecordType::collection, change);
+  void collect(wire::TracingState state, wire::TracingReason reason) {
+    const wire::TracingChange change{now_, state, reason, 0, 0, 0};
+    log_.add(wire::ChunkKind::control, wire::RecordType::tracing_change, change);
   }
 
   Log log_;

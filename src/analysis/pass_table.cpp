@@ -80,9 +80,9 @@ std::vector<profile::DeviceTime> device_rows(const DeviceTimes& times,
   return rows;
 }
 
-Unwatched without_tracing(const Prepared& in, const Stages& stages, const Budgets& budgets) {
-  return find_unwatched(in.trace, stages, budgets, in.options.control,
-                        in.options.selection.steps.has_value());
+UntracedTimes without_tracing(const Prepared& in, const Stages& stages, const Budgets& budgets) {
+  return find_untraced_times(in.trace, stages, budgets, in.options.control,
+                             in.options.selection.steps.has_value());
 }
 
 std::vector<profile::ServedWindow> served_requests(const Prepared& in, const Stages& stages) {
@@ -122,20 +122,20 @@ Roofline find_roofline(const trace::Trace& trace, trace::DeviceKind device,
 }
 
 OfStages potential_savings(const trace::Trace& trace, const Stages& stages,
-                           const Unwatched& unwatched, const Utilization& use) {
-  OfStages savings = recoverable_time(stages, unwatched.budgets, use);
+                           const UntracedTimes& untraced, const Utilization& use) {
+  OfStages savings = stage_savings(stages, untraced.budgets, use);
   limit_to_unprofiled(trace, stages, savings);
   return savings;
 }
 
 std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& stages,
-                                           const Unwatched& unwatched, const OfStages& recoverable,
+                                           const UntracedTimes& untraced, const OfStages& savings,
                                            const Utilization& use, const KernelRanking& ranking,
                                            const Roofline& roofline, const Counters& counters,
                                            const profile::Engine& engine) {
   auto findings =
-      find_findings({in.trace, stages, unwatched.budgets, recoverable, use, ranking, roofline,
-                     in.options.selection, counters, engine, &unwatched.stages});
+      find_findings({in.trace, stages, untraced.budgets, savings, use, ranking, roofline,
+                     in.options.selection, counters, engine, &untraced.stages});
   if (in.device == trace::DeviceKind::gpu) advise(in.rules.engines, engine, findings);
   return findings;
 }
@@ -205,7 +205,7 @@ std::vector<Pass> make_passes() {
       Pass("classes", ranked_classes).into(&Profile::classes),
       Pass("longest kernels", longest_names).into(fill_longest),
       Pass("bounds of kernels", named_roofline).into(&Profile::roofline),
-      Pass("savings", named_savings).into(&Profile::recoverable),
+      Pass("savings", named_savings).into(&Profile::savings),
   };
 }
 

@@ -114,10 +114,10 @@ std::optional<std::vector<double>> recorded(const std::vector<RowsOfRun<Row>>& r
   return values;
 }
 
-std::optional<std::vector<double>> unwatched(std::span<const Run> runs, const std::string& stage) {
+std::optional<std::vector<double>> untraced(std::span<const Run> runs, const std::string& stage) {
   std::vector<double> values;
   for (const Run& run : runs) {
-    const profile::Unwatched& without = *find_stage(run.profile, stage)->unwatched;
+    const profile::UntracedTimes& without = *find_stage(run.profile, stage)->untraced;
     values.push_back((without.per_step ? *without.per_step : without.wall).value);
   }
   return values;
@@ -204,8 +204,8 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
       spread.values = std::move(*values);
       fill_spread(threshold, spread);
     };
-    if (unwatched_on_both(both, stage)) {
-      add(first.unwatched->per_step ? "step" : "wall", Times::unwatched, unwatched(runs, stage));
+    if (untraced_on_both(both, stage)) {
+      add(first.untraced->per_step ? "step" : "wall", Times::untraced, untraced(runs, stage));
     } else {
       add(in_steps ? "step" : "wall", Times::recorded,
           in_steps ? recorded(steps.base, &profile::Step::wall)

@@ -53,8 +53,8 @@ TEST(Page, TheViewHoldsWhatReportsShow) {
   profile::Stage& decode = profile.stages.emplace_back();
   decode.name = "decode";
   decode.wall = testing::times({30, 30});
-  profile::Unwatched& own = decode.unwatched.emplace();
-  own.source = profile::UnwatchedSource::between_windows;
+  profile::UntracedTimes& own = decode.untraced.emplace();
+  own.source = profile::UntracedSource::between_windows;
   own.wall = {24};
   own.per_step = profile::Milliseconds{2.4};
   profile.token_times.time_per_output_token = testing::times({0.8, 15.2});

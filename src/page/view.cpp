@@ -102,8 +102,8 @@ Json headline_list(const profile::Profile& profile) {
 // Display names for names in profile.json.
 Json shown_names(const profile::Profile& profile) {
   Json names = Json::object();
-  for (const profile::StageRecoverable& stage : profile.recoverable) {
-    for (const profile::RecoverableKernel& kernel : stage.kernels) {
+  for (const profile::PotentialSavings& stage : profile.savings) {
+    for (const profile::KernelSaving& kernel : stage.kernels) {
       names[kernel.floor_basis] = report::shown_text(kernel.floor_basis);
     }
   }

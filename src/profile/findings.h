@@ -29,16 +29,16 @@ struct Finding {
   FindingKind kind{};
   std::string title;
   std::string evidence;
-  std::optional<Milliseconds> recoverable;
-  std::optional<Milliseconds> total_recoverable;
+  std::optional<Milliseconds> saving;
+  std::optional<Milliseconds> total_saving;
   std::optional<std::string> unit;
   std::string advice;
   std::optional<std::string> stage;
-  std::optional<Milliseconds> recoverable_per_token;
+  std::optional<Milliseconds> saving_per_token;
   Share share_of_wall;
   std::optional<std::string> subject;
   std::vector<FindingValue> values;
-  std::optional<Milliseconds> recoverable_per_output_token;
+  std::optional<Milliseconds> saving_per_output_token;
   std::vector<FindingValueReasons> value_reasons;
   std::optional<uint64_t> rank;
 
@@ -46,9 +46,9 @@ struct Finding {
     field("kind", kind, "stable kind, for scripts; stage, kind and subject are its key");
     field("title", title, "what was found");
     field("evidence", evidence, "numbers, with their denominators");
-    field("recoverable_ms", recoverable,
+    field("recoverable_ms", saving,
           "potential saving per unit, upper bound; null if the capture hides it");
-    field("total_recoverable_ms", total_recoverable,
+    field("total_recoverable_ms", total_saving,
           "potential saving over all measured instances of the stage; findings are sorted by it");
     field("unit", unit,
           "unit of recoverable_ms: request; engine step under continuous batching; with a "
@@ -56,14 +56,14 @@ struct Finding {
           "not all steps were traced");
     field("advice", advice, "what to do");
     field("stage", stage, "stage that it belongs to");
-    field("recoverable_ms_per_token", recoverable_per_token,
+    field("recoverable_ms_per_token", saving_per_token,
           "potential saving over the tokens of all sequences");
     field("share_of_wall", share_of_wall, "recoverable_ms over the stage's wall time");
     field("subject", subject,
           "distinguishes findings of one kind and stage: for host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
     field("values", values, "values in the evidence, by name");
-    field("recoverable_ms_per_output_token", recoverable_per_output_token,
+    field("recoverable_ms_per_output_token", saving_per_output_token,
           "potential saving per decode step, which gives every sequence one token: comparable with "
           "time_per_output_token_ms");
     field("value_reasons", value_reasons, "reasons in values, as kinds and values");
@@ -71,14 +71,14 @@ struct Finding {
   }
 };
 
-struct RecoverablePart {
+struct PartSaving {
   TimePart part = TimePart::unattributed;
   Milliseconds time;
   Milliseconds floor;
   std::optional<std::string> floor_rule;
-  Milliseconds recoverable;
-  std::optional<Milliseconds> recoverable_per_token;
-  std::optional<Milliseconds> recoverable_per_output_token;
+  Milliseconds saving;
+  std::optional<Milliseconds> saving_per_token;
+  std::optional<Milliseconds> saving_per_output_token;
   Reasons floor_rule_reasons = {};
   bool shown = true;
 
@@ -87,10 +87,10 @@ struct RecoverablePart {
     field("ms", time, "mean time per instance");
     field("floor_ms", floor, "lower bound of that time");
     field("floor_rule", floor_rule, "how the floor was found");
-    field("recoverable_ms", recoverable, "time above the floor");
-    field("recoverable_ms_per_token", recoverable_per_token,
+    field("recoverable_ms", saving, "time above the floor");
+    field("recoverable_ms_per_token", saving_per_token,
           "potential saving over the tokens of all sequences");
-    field("recoverable_ms_per_output_token", recoverable_per_output_token,
+    field("recoverable_ms_per_output_token", saving_per_output_token,
           "potential saving per decode step");
     field("floor_rule_reasons", floor_rule_reasons, "floor_rule as kinds and values");
     field("shown", shown,
@@ -98,16 +98,16 @@ struct RecoverablePart {
   }
 };
 
-struct RecoverableKernel {
+struct KernelSaving {
   std::string short_name;
   std::string device;
   Milliseconds time;
   Milliseconds floor;
   std::optional<std::string> floor_rule;
   std::string floor_basis;
-  Milliseconds recoverable;
-  std::optional<Milliseconds> recoverable_per_token;
-  std::optional<Milliseconds> recoverable_per_output_token;
+  Milliseconds saving;
+  std::optional<Milliseconds> saving_per_token;
+  std::optional<Milliseconds> saving_per_output_token;
   Reasons floor_rule_reasons = {};
 
   void fields(auto& field) const {
@@ -119,23 +119,23 @@ struct RecoverableKernel {
     field("floor_basis", floor_basis,
           "\"own bytes and FLOPs, ncu\" if ncu counted them on one grid and all launches in the "
           "stage match; otherwise \"share of the class's floor\", by time");
-    field("recoverable_ms", recoverable, "time above the floor");
-    field("recoverable_ms_per_token", recoverable_per_token,
+    field("recoverable_ms", saving, "time above the floor");
+    field("recoverable_ms_per_token", saving_per_token,
           "potential saving over the tokens of all sequences");
-    field("recoverable_ms_per_output_token", recoverable_per_output_token,
+    field("recoverable_ms_per_output_token", saving_per_output_token,
           "potential saving per decode step");
     field("floor_rule_reasons", floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
 
-struct StageRecoverable {
+struct PotentialSavings {
   std::string stage;
   Milliseconds wall;
   std::optional<Milliseconds> bound;
   std::optional<std::string> bound_reason;
   std::optional<double> tokens;
-  std::vector<RecoverablePart> parts;
-  std::vector<RecoverableKernel> kernels;
+  std::vector<PartSaving> parts;
+  std::vector<KernelSaving> kernels;
   Reasons bound_reasons;
   std::optional<Milliseconds> most;
 

@@ -48,7 +48,7 @@ struct Profile {
   std::vector<Stage> stages;
   std::vector<StageNote> stage_notes;
   std::vector<Finding> findings;
-  std::vector<StageRecoverable> recoverable;
+  std::vector<PotentialSavings> savings;
   Utilization utilization;
   std::optional<Stage1> stage1;
   std::vector<Kernel> kernels;
@@ -103,7 +103,7 @@ struct Profile {
     field("stages", stages, "stages, in order of first occurrence");
     field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
     field("findings", findings, "what to fix, largest potential saving first");
-    field("recoverable", recoverable, "time above lower bounds, by stage");
+    field("recoverable", saving, "time above lower bounds, by stage");
     field("utilization", utilization, "the peaks that MFU and MBU are measured against");
     field("stage1", stage1,
           "what the workload measured itself, unprofiled; null without its metrics.json");
@@ -218,7 +218,7 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"kernel sequences", merged, kNone, "">(), &P::kernel_sequences);
   visit(TopicRow<"roofline", merged, kAlways, "roofline">(), &P::roofline);
   visit(TopicRow<"plot of the roofline", none, kAlways, "">());
-  visit(TopicRow<"potential savings", none, kAlways, "overview">(), &P::recoverable);
+  visit(TopicRow<"potential savings", none, kAlways, "overview">(), &P::savings);
   visit(TopicRow<"findings", merged, kAlways, "overview">(), &P::findings);
   visit(TopicRow<"operators", merged, kAlways, "operators">(), &P::operators, &P::operators_found);
   visit(TopicRow<"overhead", first_rank, kAlways, "overview">(), &P::overhead);

@@ -9,7 +9,7 @@
 #include "profile/measured.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
-#include "profile/unwatched.h"
+#include "profile/untraced.h"
 #include "profile/vocabulary.h"
 
 namespace llmprof::profile {
@@ -367,8 +367,8 @@ struct Stage {
   std::optional<StageTracing> tracing;
   std::optional<Measured> measured;
   std::optional<std::vector<BudgetPart>> budget;
-  std::optional<Unwatched> unwatched;
-  std::optional<NotUnwatched> unwatched_why_not;
+  std::optional<UntracedTimes> untraced;
+  std::optional<NoUntracedTime> untraced_why_not;
   std::optional<LikelyAdded> likely_added;
   StageJudgement judgement;
   Reasons why_not_reasons;
@@ -429,10 +429,10 @@ struct Stage {
     field("measured", measured, "what the GPU's counters and sensors measured; otherwise null");
     field("budget", budget,
           "parts of the wall time, largest first, without parts of 0; null if unknown");
-    field("unwatched", unwatched,
+    field("unwatched", untraced,
           "times without profiling, which reports show first; null if unknown. wall_ms, instances "
           "and budget stay as recorded");
-    field("unwatched_why_not", unwatched_why_not, "why unwatched is null");
+    field("unwatched_why_not", untraced_why_not, "why unwatched is null");
     field("likely_added", likely_added,
           "what tracing likely added per instance, estimated by earlier versions; null");
     field("judgement", judgement, "assessment of the shown figures");

@@ -206,19 +206,19 @@ TEST(Builder, OrdersCountersBySeriesAndTime) {
   EXPECT_EQ(trace.counters.device[4], DeviceId(1));
 }
 
-TEST(Builder, OrdersCollectionByProcessAndTime) {
+TEST(Builder, OrdersTracingByProcessAndTime) {
   TraceBuilder builder;
-  CollectionTable& collection = builder.trace().collection;
-  collection.time = {30, 10, 20};
-  collection.process = {ProcessId(0), ProcessId(1), ProcessId(0)};
-  collection.state = {CollectionState::detached, CollectionState::paused, CollectionState::tracing};
-  collection.reason.resize(3);
-  collection.step = {3, 1, 2};
-  collection.cost.resize(3);
+  TracingTable& tracing_changes = builder.trace().tracing_changes;
+  tracing_changes.time = {30, 10, 20};
+  tracing_changes.process = {ProcessId(0), ProcessId(1), ProcessId(0)};
+  tracing_changes.state = {TracingState::detached, TracingState::paused, TracingState::tracing};
+  tracing_changes.reason.resize(3);
+  tracing_changes.step = {3, 1, 2};
+  tracing_changes.cost.resize(3);
   const Trace trace = std::move(builder).freeze();
-  EXPECT_EQ(trace.collection.time, (std::vector<Nanoseconds>{20, 30, 10}));
-  EXPECT_EQ(trace.collection.step, (std::vector<uint64_t>{2, 3, 1}));
-  EXPECT_EQ(trace.collection.state[2], CollectionState::paused);
+  EXPECT_EQ(trace.tracing_changes.time, (std::vector<Nanoseconds>{20, 30, 10}));
+  EXPECT_EQ(trace.tracing_changes.step, (std::vector<uint64_t>{2, 3, 1}));
+  EXPECT_EQ(trace.tracing_changes.state[2], TracingState::paused);
 }
 
 TEST(Append, FillsColumnsThatOnlyOneSideKnows) {

@@ -236,8 +236,8 @@ struct CounterTable {
 
 // What our collector recorded from `time` on, ordered by process and time once the trace is frozen.
 // With a duty cycle, launches and kernels are intentionally missing while it is not tracing.
-enum class CollectionState : uint8_t { detached, paused, tracing, stood_down };
-enum class CollectionReason : uint8_t {
+enum class TracingState : uint8_t { detached, paused, tracing, stood_down };
+enum class TracingReason : uint8_t {
   none,
   program_start,
   duty,
@@ -251,11 +251,11 @@ enum class CollectionReason : uint8_t {
   process_end,
   delay
 };
-struct CollectionTable {
+struct TracingTable {
   std::vector<Nanoseconds> time;
   std::vector<ProcessId> process;
-  std::vector<CollectionState> state;
-  std::vector<CollectionReason> reason;
+  std::vector<TracingState> state;
+  std::vector<TracingReason> reason;
   std::vector<uint64_t> step;     // steps started so far
   std::vector<Nanoseconds> cost;  // how long the change delayed the program
 

@@ -137,18 +137,18 @@ std::vector<Row> order_of(const CounterTable& counters) {
   return order;
 }
 
-void order_collection(Trace& trace) {
-  CollectionTable& collection = trace.collection;
-  std::vector<Row> order(collection.size());
+void order_tracing(Trace& trace) {
+  TracingTable& tracing_changes = trace.tracing_changes;
+  std::vector<Row> order(tracing_changes.size());
   for (size_t i = 0; i < order.size(); ++i) {
-    order[i] = {collection.time[i], static_cast<uint32_t>(i)};
+    order[i] = {tracing_changes.time[i], static_cast<uint32_t>(i)};
   }
   std::sort(order.begin(), order.end(), [&](const Row& a, const Row& b) {
-    const ProcessId process = collection.process[a.row];
-    const ProcessId other = collection.process[b.row];
+    const ProcessId process = tracing_changes.process[a.row];
+    const ProcessId other = tracing_changes.process[b.row];
     return process != other ? process < other : before(a, b);
   });
-  permute(collection, order);
+  permute(tracing_changes, order);
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ void order_by_start(Trace& trace) {
   order_table(trace.graph_replays);
   complete_columns(trace.operators);
   permute(trace.counters, order_of(trace.counters));
-  order_collection(trace);
+  order_tracing(trace);
 }
 
 }  // namespace llmprof::trace

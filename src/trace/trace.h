@@ -140,7 +140,7 @@ struct Trace {
   CollectiveTable collectives;
   OperatorTable operators;
   CounterTable counters;
-  CollectionTable collection;
+  TracingTable tracing_changes;
 
   std::vector<KernelSummary> kernel_summaries;
   std::vector<CallSummary> call_summaries;

@@ -46,15 +46,15 @@ struct Variable {
   StringKey value;
 };
 
-// RecordType::collection: what is recorded from `time` on. Launches made while tracing is off, and
-// their kernels, are intentionally missing.
-enum class CollectionState : uint32_t {
+// RecordType::tracing_change: what is recorded from `time` on. Launches made while tracing is off,
+// and their kernels, are intentionally missing.
+enum class TracingState : uint32_t {
   detached = 1,    // CUPTI is not attached: the program runs at its own speed
   paused = 2,      // attached, but no kernel is recorded
   tracing = 3,     // kernels, memory operations and launches are recorded
   stood_down = 4,  // permanently: another tool uses CUPTI, or CUPTI failed
 };
-enum class CollectionReason : uint32_t {
+enum class TracingReason : uint32_t {
   none = 0,
   program_start = 1,  // armed from the start
   duty = 2,           // alternating windows of steps
@@ -68,10 +68,10 @@ enum class CollectionReason : uint32_t {
   process_end = 10,
   delay = 11,
 };
-struct Collection {
+struct TracingChange {
   int64_t time;
-  CollectionState state;
-  CollectionReason reason;
+  TracingState state;
+  TracingReason reason;
   uint64_t step;  // steps started in this process so far
   // Delay of the thread that made the change, ns.
   uint32_t cost_ns;
@@ -79,7 +79,7 @@ struct Collection {
 };
 
 // RecordType::waiting: CUDA was initialized, and the collector records once it is armed. If no
-// Collection follows, it was never armed.
+// TracingChange follows, it was never armed.
 enum class WaitsFor : uint32_t { command = 1, range = 2, delay = 3 };
 struct Waiting {
   int64_t time;
@@ -271,7 +271,7 @@ struct CountersLost {
 };
 
 static_assert(
-    fit_the_alignment<CudaSession, CudaDevice, Variable, Collection, Waiting, ApiName, Launch,
+    fit_the_alignment<CudaSession, CudaDevice, Variable, TracingChange, Waiting, ApiName, Launch,
                       ApiCall, HostCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition,
                       KernelBatch, Kernel, LongKernel, MemoryDefinition, MemoryOperation,
                       GraphReplay, ReplayOverwritten, CuptiDropped, CounterSet, CounterColumn,

@@ -124,7 +124,7 @@ enum class RecordType : uint16_t {
   // 64 to 127: CUDA, cuda_records.h.
   cuda_session = 64,
   cuda_device = 65,
-  collection = 66,
+  tracing_change = 66,
   api_name = 67,
   launch = 68,
   api_call = 69,

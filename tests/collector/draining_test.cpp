@@ -11,7 +11,7 @@ constexpr uint64_t kLastLaunch = 100;
 
 Draining begun() {
   Draining draining;
-  draining.begin(kBegin, kLastLaunch, wire::CollectionReason::command);
+  draining.begin(kBegin, kLastLaunch, wire::TracingReason::command);
   return draining;
 }
 
@@ -39,8 +39,8 @@ TEST(Draining, StartsOver) {
   Draining draining = begun();
   EXPECT_FALSE(draining.is_complete(kBegin, kLastLaunch));
   const int64_t again = kBegin + 1000 * kMillisecond;
-  draining.begin(again, kLastLaunch + 50, wire::CollectionReason::step_limit);
-  EXPECT_EQ(draining.reason(), wire::CollectionReason::step_limit);
+  draining.begin(again, kLastLaunch + 50, wire::TracingReason::step_limit);
+  EXPECT_EQ(draining.reason(), wire::TracingReason::step_limit);
   EXPECT_FALSE(draining.is_overdue(again));
   EXPECT_FALSE(draining.is_complete(again, kLastLaunch));
   EXPECT_FALSE(draining.is_complete(again, kLastLaunch + 50));

@@ -13,7 +13,7 @@ using S = ControlState;
 using E = ControlEvent;
 using A = ControlAction;
 using I = Ignored;
-using L = wire::CollectionState;
+using L = wire::TracingState;
 
 std::vector<S> all_states() {
   std::vector<S> states;

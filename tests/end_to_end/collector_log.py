@@ -36,7 +36,7 @@ RECORDS = {
         "<IIQQQII16s64s",
         "ordinal sm_count memory_bytes memory_bandwidth clock_hz major minor uuid name",
     ),
-    66: ("collection", "<qIIQII", "time state reason step cost_ns result"),
+    66: ("tracing_change", "<qIIQII", "time state reason step cost_ns result"),
     67: ("api_name", "<II", "name code"),
     68: ("launch", "<qII", "start duration_and_code correlation"),
     69: ("api_call", "<qqII", "start end correlation code"),
@@ -268,5 +268,5 @@ class Log:
 
     def collections(self):
         """(state, reason), by time."""
-        rows = sorted(self.of("collection"), key=lambda r: r["time"])
+        rows = sorted(self.of("tracing_change"), key=lambda r: r["time"])
         return [(STATES[r["state"]], REASONS[r["reason"]]) for r in rows]

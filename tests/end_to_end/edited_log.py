@@ -217,7 +217,7 @@ def keep(source, target, begin, end):
         for record in records_of(data, chunk):
             fields = record.fields()
             time = next((fields[name] for name in ("base", "start", "time") if name in fields), None)
-            whole = record.name in ("clean_end", "collection", "cuda_session") or time is None
+            whole = record.name in ("clean_end", "tracing_change", "cuda_session") or time is None
             if record.name not in COUNTERS and (whole or begin <= time <= end):
                 kept += data[record.at:record.at + record.size]
         _, first, last = chunk

@@ -224,7 +224,7 @@ class Nvtx(PlayedCase):
             {"prefill": 1, "decode_all": 1, "decode_step": 8, "attn": 18, "mlp": 18, "sampling": 1},
         )
         self.assertTrue(all(ended for *_, ended in log.ranges()))
-        self.assertEqual(log.of("cuda_session", "collection", "launch"), [])
+        self.assertEqual(log.of("cuda_session", "tracing_change", "launch"), [])
 
     def test_without_a_folder_nothing_happens(self):
         self.assertEqual(self.play(self.tape("eager"), LLMPROF_LOG_DIR=None), "")
@@ -348,7 +348,7 @@ class ProcessEnds(PlayedCase):
                     (parent,) = [log for log in logs if log.of("cuda_session")]
                     (other,) = [log for log in logs if not log.of("cuda_session")]
                     self.assert_holds_what_was_delivered(parent)
-                    self.assertEqual(other.of("collection", "launch", "kernels", "api_name"), [])
+                    self.assertEqual(other.of("tracing_change", "launch", "kernels", "api_name"), [])
                     steps = [name for _, _, name, _ in other.ranges()].count("decode_step")
                     self.assertGreater(steps, 10)
                     self.assertLess(steps, 32)

@@ -50,7 +50,7 @@ class Counters(PlayedCase):
         program = InteractiveProgram(self, self.tape("edges"), **environment)  # no request
         program.wait_until(self.samples, "never sampled")
         program.end()
-        return self.samples()[0][0] - min(row["time"] for row in self.log().of("collection"))
+        return self.samples()[0][0] - min(row["time"] for row in self.log().of("tracing_change"))
 
     def test_a_program_without_requests_is_sampled_when_it_has_its_memory(self):
         self.assertGreater(self.time_until_sampled(), 1_000_000_000)

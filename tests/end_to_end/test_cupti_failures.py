@@ -13,7 +13,7 @@ class Failures(PlayedCase):
         log = self.log()
         self.assertEqual(log.collections()[-1], ("stood_down", reason))
         if result is not None:
-            self.assertEqual(log.of("collection")[-1]["result"], result)
+            self.assertEqual(log.of("tracing_change")[-1]["result"], result)
         self.assertIn(complaint, self.complaints)
         self.assertEqual(self.complaints.count("\n"), 1)
         # The program's own annotations are still recorded.

@@ -16,7 +16,7 @@ class Arming(PlayedCase):
         self.play(self.tape("eager"), LLMPROF_ARM="command")
         log = self.log()
         self.assertEqual(len(self.records_with("off", KERNEL)), 92)
-        self.assertEqual(log.of("launch", "api_call", "kernels", "collection"), [])
+        self.assertEqual(log.of("launch", "api_call", "kernels", "tracing_change"), [])
         self.assertEqual([s["cupti_version"] for s in log.of("cuda_session") if s["cupti_version"]], [])
         self.assertEqual(len(log.ranges()), 65)
         self.assertEqual(log.only("waiting")["what"], 1)
@@ -193,7 +193,7 @@ class DutyCycle(PlayedCase):
                     self.assertTrue(all(k.node in nodes for k in kernel_rows(log)))
                 changes = [(s, r) for s, r in log.collections() if r == "duty"]
                 self.assertEqual(changes[:2], [("paused", "duty"), ("tracing", "duty")])
-                rows = sorted(log.of("collection"), key=lambda row: row["time"])
+                rows = sorted(log.of("tracing_change"), key=lambda row: row["time"])
                 at = [row["step"] for row in rows if row["reason"] == 2]
                 self.assertEqual(at, [3, 9, 11, 17, 19, 25, 27])
 
@@ -252,7 +252,7 @@ class DutyCycle(PlayedCase):
         self.play(tape, "--rounds=10", LLMPROF_OVERHEAD_BUDGET="90")
         log = self.log()
         self.assert_holds_what_was_delivered(log)
-        rows = sorted(log.of("collection"), key=lambda row: row["time"])
+        rows = sorted(log.of("tracing_change"), key=lambda row: row["time"])
         # Anything before the first step does not count.
         first = min(
             r["time"] for r in log.of("range_push") if log.strings[r["name"]] == "decode_step"
@@ -274,7 +274,7 @@ class RanksOfAJob(PlayedCase):
 
     def windows(self, log):
         """The steps at which tracing resumed, and those at which it stopped."""
-        rows = sorted(log.of("collection"), key=lambda row: row["time"])
+        rows = sorted(log.of("tracing_change"), key=lambda row: row["time"])
         begun = [row["step"] for row in rows if row["state"] == 3][1:]
         ended = [row["step"] for row in rows if row["state"] == 2]
         return begun, ended

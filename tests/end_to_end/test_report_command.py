@@ -125,7 +125,7 @@ class SameReports(Folder):
 
     def test_of_a_profile_from_an_earlier_llmprof(self):
         """Its profile has no `shown` values: reports derive them from the rest, and do not change the file."""
-        for capture in ("h200-runs/llama_1b", "h200-serving/nsys.sqlite", "h200-unwatched"):
+        for capture in ("h200-runs/llama_1b", "h200-serving/nsys.sqlite", "h200-untraced"):
             with self.subTest(capture):
                 bundle = self.analyze(DATA / capture, out=capture)
                 profile = json.loads((bundle / "profile.json").read_text(encoding="utf-8"))

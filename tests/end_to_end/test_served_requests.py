@@ -44,7 +44,7 @@ class ServerLog:
         copies.sort(key=lambda copy: copy["start"])
         self.caches = [copy for copy in copies if copy["bytes"] in CACHES]
         self.cache_starts = [copy["start"] for copy in self.caches]
-        self.opened = sorted(row["time"] for row in log.of("collection") if row["state"] == 3)
+        self.opened = sorted(row["time"] for row in log.of("tracing_change") if row["state"] == 3)
         self.position_of = {call["correlation"]: i for i, call in enumerate(self.calls)}
         self.passes = self.read_passes([copy for copy in copies if copy["bytes"] not in CACHES])
         self.batches = self.read_batches()

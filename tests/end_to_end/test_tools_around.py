@@ -26,7 +26,8 @@ class PreloadedCollector(PlayedCase):
     def assert_left_alone(self):
         """All kernels ran, and none was requested from CUPTI."""
         self.assertEqual(len(self.records_with("off", KERNEL)), KERNELS)
-        self.assertEqual([log.of("collection", "kernels", "launch") for log in self.logs()], [[]] * len(self.logs()))
+        rows = [log.of("tracing_change", "kernels", "launch") for log in self.logs()]
+        self.assertEqual(rows, [[]] * len(self.logs()))
 
     def test_preloading_is_enough(self):
         self.assertEqual(self.play_preloaded(**NO_VARIABLES), "")
@@ -104,7 +105,7 @@ class WithinATool(PlayedCase):
                 said = self.play(self.tape("eager"), inside=["sh", "-c", f'shift; exec {program} "$@"', "sh"])
                 self.assertRegex(said, line)
                 self.assertEqual(len(self.records_with("off", KERNEL)), KERNELS)
-                self.assertEqual([log.of("collection") for log in self.logs()], [[]] * len(self.logs()))
+                self.assertEqual([log.of("tracing_change") for log in self.logs()], [[]] * len(self.logs()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import unittest
 from collector_log import Log
 from program import DATA, run
 
-RUN = DATA / "h200-unwatched"
+RUN = DATA / "h200-untraced"
 TOKENS, WARM_UP_TOKENS = 8 * 48, 1
 # llama-bench's avg_ns in the control run, for 48 tokens.
 OWN_CLOCK_MS = 81.018461 / 48

@@ -80,13 +80,13 @@ class Program {
   void wait(Nanoseconds time) { now_ += time; }
   // Kernels between two tracing windows are not recorded.
   void begin_window() {
-    trace_.collection(
+    trace_.tracing_changes(
         now_, true,
-        rows_ == 0 ? trace::CollectionReason::program_start : trace::CollectionReason::budget);
+        rows_ == 0 ? trace::TracingReason::program_start : trace::TracingReason::budget);
     traced_ = true;
   }
   void end_window() {
-    trace_.collection(now_, false, trace::CollectionReason::budget);
+    trace_.tracing_changes(now_, false, trace::TracingReason::budget);
     traced_ = false;
   }
   [[nodiscard]] Nanoseconds now() const { return now_; }

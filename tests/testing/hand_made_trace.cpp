@@ -88,12 +88,11 @@ void HandMadeTrace::replay(Nanoseconds launched, Nanoseconds start, Nanoseconds 
   replays.correlation.push_back(launch(launched, Place()));
 }
 
-void HandMadeTrace::collection(Nanoseconds time, bool tracing, trace::CollectionReason reason) {
-  trace::CollectionTable& table = builder_.trace().collection;
+void HandMadeTrace::tracing_changes(Nanoseconds time, bool tracing, trace::TracingReason reason) {
+  trace::TracingTable& table = builder_.trace().tracing_changes;
   table.time.push_back(time);
   table.process.push_back(process(1));
-  table.state.push_back(tracing ? trace::CollectionState::tracing
-                                : trace::CollectionState::detached);
+  table.state.push_back(tracing ? trace::TracingState::tracing : trace::TracingState::detached);
   table.reason.push_back(reason);
   table.step.push_back(0);
   table.cost.push_back(0);

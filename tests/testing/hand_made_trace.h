@@ -39,7 +39,7 @@ class HandMadeTrace {
   void copy(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
   void replay(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
   // At `time`, our collector starts to trace the first process, or is detached from it.
-  void collection(Nanoseconds time, bool tracing, trace::CollectionReason reason);
+  void tracing_changes(Nanoseconds time, bool tracing, trace::TracingReason reason);
 
   [[nodiscard]] trace::TraceBuilder& builder() { return builder_; }
   trace::Trace freeze() { return std::move(builder_).freeze(); }

@@ -150,10 +150,10 @@ struct TestJob {
     stage.warmup_count = warmup_steps > 0 ? 1 : 0;
     stage.step_count = stage.decode_step_count = steps - warmup_steps;
     part.profile.stages.push_back(stage);
-    profile::StageRecoverable recoverable;
-    recoverable.stage = "decode";
-    recoverable.tokens = steps - warmup_steps;
-    part.profile.recoverable.push_back(recoverable);
+    profile::PotentialSavings saving;
+    saving.stage = "decode";
+    saving.tokens = steps - warmup_steps;
+    part.profile.savings.push_back(saving);
   }
 };
 

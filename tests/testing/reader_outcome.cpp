@@ -7,7 +7,7 @@ bool holds_anything(const trace::Trace& trace) {
   return trace.workload.has_value() ||
          trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
                  trace.launches.size() + trace.ranges.size() + trace.steps.size() +
-                 trace.operators.size() + trace.counters.size() + trace.collection.size() +
+                 trace.operators.size() + trace.counters.size() + trace.tracing_changes.size() +
                  trace.kernel_summaries.size() + trace.call_summaries.size() +
                  trace.profiled_launches.size() >
              0;
@@ -56,7 +56,7 @@ std::string judge_reading(const readers::Reader& reader, const std::filesystem::
       !columns_agree(trace.graph_replays) || !columns_agree(trace.launches) ||
       !columns_agree(trace.ranges) || !columns_agree(trace.steps) ||
       !columns_agree(trace.operators) || !columns_agree(trace.counters) ||
-      !columns_agree(trace.collection)) {
+      !columns_agree(trace.tracing_changes)) {
     return "columns of different lengths";
   }
   return judge_rows(trace);

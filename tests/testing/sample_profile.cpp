@@ -516,7 +516,7 @@ void add_utilization(profile::Profile& sample) {
 }
 
 void add_findings(profile::Profile& sample) {
-  profile::StageRecoverable decode;
+  profile::PotentialSavings decode;
   decode.stage = "decode";
   decode.wall = {9};
   decode.bound = Milliseconds{2.625};
@@ -536,29 +536,29 @@ void add_findings(profile::Profile& sample) {
                    Milliseconds{1.416667 / 8},
                    Milliseconds{1.416667 / 4}}};
   decode.parts[0].floor_rule_reasons = {profile::make_reason(profile::ReasonKind::zero_idle_gpu)};
-  profile::RecoverableKernel gemm;
+  profile::KernelSaving gemm;
   gemm.short_name = kGemm;
   gemm.device = "cuda:0";
   gemm.time = {4};
   gemm.floor = {2.583333};
   gemm.floor_rule = "weights once at 4.80 TB/s";
   gemm.floor_basis = "share of the class's floor";
-  gemm.recoverable = {1.416667};
-  gemm.recoverable_per_token = Milliseconds{1.416667 / 8};
-  gemm.recoverable_per_output_token = Milliseconds{1.416667 / 4};
+  gemm.saving = {1.416667};
+  gemm.saving_per_token = Milliseconds{1.416667 / 8};
+  gemm.saving_per_output_token = Milliseconds{1.416667 / 4};
   decode.kernels = {gemm};
-  sample.recoverable = {decode};
+  sample.savings = {decode};
   profile::Finding launches;
   launches.kind = profile::FindingKind::launch_bound;
   launches.title = "decode is launch-bound";
   launches.evidence = "the GPU waits 3.500 ms of 9.000 ms of wall for launches";
   launches.advice = "record the decode step in a CUDA graph (torch.compile mode=reduce-overhead)";
   launches.stage = "decode";
-  launches.recoverable = Milliseconds{3.5};
-  launches.total_recoverable = Milliseconds{7};
+  launches.saving = Milliseconds{3.5};
+  launches.total_saving = Milliseconds{7};
   launches.unit = "request";
-  launches.recoverable_per_token = Milliseconds{0.875 / 2};
-  launches.recoverable_per_output_token = Milliseconds{0.875};
+  launches.saving_per_token = Milliseconds{0.875 / 2};
+  launches.saving_per_output_token = Milliseconds{0.875};
   launches.share_of_wall = part_of(3.5, 9);
   profile::FindingValues values;
   values.add("idle_time", Milliseconds{3.5}).add("wall_time", Milliseconds{9});
@@ -569,11 +569,11 @@ void add_findings(profile::Profile& sample) {
   products.evidence = "gemm takes 4.000 ms, its floor is 2.583 ms";
   products.advice = "try other tile shapes; check that weights are read once";
   products.stage = "decode";
-  products.recoverable = Milliseconds{1.416667};
-  products.total_recoverable = Milliseconds{2.833334};
+  products.saving = Milliseconds{1.416667};
+  products.total_saving = Milliseconds{2.833334};
   products.unit = "request";
-  products.recoverable_per_token = Milliseconds{1.416667 / 8};
-  products.recoverable_per_output_token = Milliseconds{1.416667 / 4};
+  products.saving_per_token = Milliseconds{1.416667 / 8};
+  products.saving_per_output_token = Milliseconds{1.416667 / 4};
   products.share_of_wall = part_of(1.416667, 9);
   sample.findings = {launches, products};
   sample.roofline.why_not = "ncu's metrics are not among the inputs";
@@ -617,10 +617,10 @@ void trace_a_quarter_of_decode(profile::Profile& sample) {
 
 // What the program's own clock says of a stage, with its busy parts as recorded, and idle ones
 // scaled to what is left.
-profile::Unwatched by_own_clock(const profile::Stage& stage, double wall, double busy) {
+profile::UntracedTimes by_own_clock(const profile::Stage& stage, double wall, double busy) {
   const double recorded = stage.wall.mean->value;
-  profile::Unwatched own;
-  own.source = profile::UnwatchedSource::workload_clock;
+  profile::UntracedTimes own;
+  own.source = profile::UntracedSource::workload_clock;
   own.wall = {wall};
   own.added = {recorded - wall};
   own.added_share = part_of(recorded - wall, wall);
@@ -840,7 +840,7 @@ profile::Profile controlled_sample() {
   for (size_t i = 0; i < sample.stages.size(); ++i) {
     profile::Stage& stage = sample.stages[i];
     const profile::Stage1Stage& own = sample.stage1->stages[i];
-    stage.unwatched = by_own_clock(stage, own.mean->value, stage.gpu_busy.mean->value);
+    stage.untraced = by_own_clock(stage, own.mean->value, stage.gpu_busy.mean->value);
     const double recorded = stage.wall.mean->value;
     overhead.passes.push_back(
         {"nsys", stage.name, *own.mean, {recorded}, recorded / own.mean->value, false, {}});

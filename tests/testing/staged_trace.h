@@ -126,24 +126,23 @@ class TestTrace {
   }
 
   // At `time`, our collector starts or stops tracing; `step`: steps started so far.
-  void collection(Nanoseconds time, bool tracing,
-                  trace::CollectionReason reason = trace::CollectionReason::duty,
-                  uint64_t step = 0) {
-    trace::CollectionTable& table = builder_.trace().collection;
+  void tracing_changes(Nanoseconds time, bool tracing,
+                       trace::TracingReason reason = trace::TracingReason::duty,
+                       uint64_t step = 0) {
+    trace::TracingTable& table = builder_.trace().tracing_changes;
     table.time.push_back(time);
     table.process.push_back(process_);
-    table.state.push_back(tracing ? trace::CollectionState::tracing
-                                  : trace::CollectionState::paused);
+    table.state.push_back(tracing ? trace::TracingState::tracing : trace::TracingState::paused);
     table.reason.push_back(reason);
     table.step.push_back(step);
     table.cost.push_back(0);
   }
   // The collector is detached at `time`; its `cost` to the program ends then.
   void detached(Nanoseconds time, Nanoseconds cost,
-                trace::CollectionReason reason = trace::CollectionReason::budget) {
-    collection(time, false, reason);
-    builder_.trace().collection.state.back() = trace::CollectionState::detached;
-    builder_.trace().collection.cost.back() = cost;
+                trace::TracingReason reason = trace::TracingReason::budget) {
+    tracing_changes(time, false, reason);
+    builder_.trace().tracing_changes.state.back() = trace::TracingState::detached;
+    builder_.trace().tracing_changes.cost.back() = cost;
   }
   // A call noted by the launch interceptor: a launch, whose `end` equals `start`, or a wait.
   void noted(trace::HostCallTable::Kind kind, uint64_t handle, Nanoseconds start, Nanoseconds end) {

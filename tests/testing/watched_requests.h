@@ -16,18 +16,18 @@ namespace llmprof::analysis {
 using CallKind = trace::HostCallTable::Kind;
 
 // The nonzero parts, by name.
-inline std::map<std::string, double> unwatched_parts(const StageUnwatched& stage) {
+inline std::map<std::string, double> untraced_parts(const StageUntraced& stage) {
   std::map<std::string, double> parts;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (stage.parts[part] != 0) parts[std::string(budget_part_name(part))] = stage.parts[part];
   }
   return parts;
 }
-inline double sum_of_parts(const StageUnwatched& stage) {
+inline double sum_of_parts(const StageUntraced& stage) {
   return std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
 }
 // Properties of every stage with a known untraced time.
-inline void expect_whole_stage(const StageUnwatched& stage) {
+inline void expect_whole_stage(const StageUntraced& stage) {
   EXPECT_TRUE(stage.known());
   EXPECT_DOUBLE_EQ(sum_of_parts(stage), stage.wall);
   EXPECT_GE(stage.idle, 0);
@@ -87,10 +87,10 @@ class WatchedRequests {
   void note_kernels(int function, int count, Nanoseconds start) {
     for (int i = 0; i < count; ++i) note_launch(CallKind::kernel, function + i % 3, start + 2 * i);
   }
-  Unwatched find(WatchedRequests* control) {
+  UntracedTimes find(WatchedRequests* control) {
     const Budgets budgets = t.budgets();
-    return find_unwatched(t.trace(), t.stages(), budgets,
-                          control != nullptr ? &control->t.freeze() : nullptr, false);
+    return find_untraced_times(t.trace(), t.stages(), budgets,
+                               control != nullptr ? &control->t.freeze() : nullptr, false);
   }
 
   TestTrace t;
@@ -105,19 +105,19 @@ class WatchedRequests {
 
 // Prefills of 900 and 940: 920 - 800 busy leaves 120. Steps of 180 and 190: decodes of 540 and 570,
 // mean 555 with 450 busy.
-inline void expect_times_by_instance(const Unwatched& unwatched) {
-  const StageUnwatched& prefill = unwatched.stages.at(0);
+inline void expect_times_by_instance(const UntracedTimes& untraced) {
+  const StageUntraced& prefill = untraced.stages.at(0);
   expect_whole_stage(prefill);
-  EXPECT_EQ(prefill.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(prefill.source, UntracedSource::control_launches);
   EXPECT_EQ(prefill.wall, 920);
   EXPECT_EQ(prefill.added, 80);
   EXPECT_EQ(prefill.idle, 120);
   EXPECT_EQ(prefill.passes, 2U);
   EXPECT_EQ(prefill.instances, 2U);
   EXPECT_FALSE(prefill.per_step);
-  const StageUnwatched& decode = unwatched.stages.at(1);
+  const StageUntraced& decode = untraced.stages.at(1);
   expect_whole_stage(decode);
-  EXPECT_EQ(decode.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(decode.source, UntracedSource::control_launches);
   EXPECT_EQ(decode.wall, 555);
   EXPECT_EQ(decode.added, 45);
   EXPECT_EQ(decode.idle, 105);
@@ -125,7 +125,7 @@ inline void expect_times_by_instance(const Unwatched& unwatched) {
   EXPECT_EQ(decode.passes, 6U);
   EXPECT_EQ(decode.instances, 2U);
   EXPECT_EQ(decode.all_passes, 0U);
-  EXPECT_DOUBLE_EQ(unwatched_parts(decode).at("hidden CUDA graphs"), 450);
+  EXPECT_DOUBLE_EQ(untraced_parts(decode).at("hidden CUDA graphs"), 450);
 }
 
 }  // namespace llmprof::analysis

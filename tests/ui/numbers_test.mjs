@@ -63,7 +63,7 @@ const CAPTURES = {
   serving: ["h200-serving/nsys.sqlite"],
   cpu: ["cpu-llm"],
   eager: ["nsys_sqlite/eager.sqlite"],
-  duty: ["h200-unwatched"],
+  duty: ["h200-untraced"],
 };
 
 for (const [name, inputs] of Object.entries(CAPTURES)) {

@@ -378,15 +378,15 @@ void fill_at_random(TestTrace& t, Random& random) {
   }
   t.outside();
   constexpr std::string_view kNames[] = {"gemm", "mul", "norm", "all_reduce"};
-  t.collection(0, true, trace::CollectionReason::program_start);
+  t.tracing_changes(0, true, trace::TracingReason::program_start);
   Nanoseconds at = 0;
   uint32_t graph = 0;
   while (at < 640) {
     at += random.below(14);
     if (random.below(12) == 0) {
-      t.collection(at, false);
+      t.tracing_changes(at, false);
       at += 1 + random.below(60);
-      t.collection(at, true);
+      t.tracing_changes(at, true);
       at += random.below(20);
     }
     const Nanoseconds end = at + random.below(20);
@@ -452,13 +452,13 @@ std::vector<OracleWork> oracle_work(const trace::Trace& trace, const Stages& sta
 std::vector<OracleWindow> oracle_windows(const trace::Trace& trace,
                                          const std::vector<OracleWork>& all) {
   std::vector<OracleWindow> windows;
-  const trace::CollectionTable& collection = trace.collection;
-  for (size_t i = 0; i < collection.size(); ++i) {
-    if (collection.state[i] == trace::CollectionState::tracing) continue;
-    OracleWindow window{collection.time[i], INT64_MAX};
+  const trace::TracingTable& tracing_changes = trace.tracing_changes;
+  for (size_t i = 0; i < tracing_changes.size(); ++i) {
+    if (tracing_changes.state[i] == trace::TracingState::tracing) continue;
+    OracleWindow window{tracing_changes.time[i], INT64_MAX};
     for (const OracleWork& work : all) {
       if (!work.launch.valid()) continue;
-      if (trace.launches.start[work.launch.index()] < collection.time[i]) {
+      if (trace.launches.start[work.launch.index()] < tracing_changes.time[i]) {
         window.start = std::max(window.start, work.end);
       } else {
         window.end = std::min(window.end, work.start);

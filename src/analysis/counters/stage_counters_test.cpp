@@ -232,9 +232,9 @@ TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
   stages.steps[1].after_untraced = true;
   stages.instances[0].step_count = 2;
   stages.instances[0].untraced_steps = 2;
-  t_.collection(0, true, trace::CollectionReason::program_start);
-  t_.collection(12 * kSampleMs, false);
-  t_.collection(17 * kSampleMs, true);
+  t_.tracing_changes(0, true, trace::TracingReason::program_start);
+  t_.tracing_changes(12 * kSampleMs, false);
+  t_.tracing_changes(17 * kSampleMs, true);
   t_.kernel("gemm", 10 * kSampleMs, 12 * kSampleMs,
             t_.call("cudaLaunchKernel", 9 * kSampleMs, 10 * kSampleMs));
   t_.kernel("gemm", 175 * kSampleMs / 10, 20 * kSampleMs,

@@ -57,10 +57,10 @@ TEST_F(PassKindTest, APassThatDoesNotRepeatIsAPrefill) {
 }
 
 TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
-  trace_.collection(0, true, trace::CollectionReason::program_start);
-  trace_.collection(1700, false, trace::CollectionReason::budget);
-  trace_.collection(1701, true, trace::CollectionReason::budget);
-  trace_.collection(9000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(0, true, trace::TracingReason::program_start);
+  trace_.tracing_changes(1700, false, trace::TracingReason::budget);
+  trace_.tracing_changes(1701, true, trace::TracingReason::budget);
+  trace_.tracing_changes(9000, false, trace::TracingReason::process_end);
   EXPECT_EQ(kinds(),
             (std::vector{StepKind::decode, StepKind::decode, StepKind::decode, StepKind::prefill}));
 }
@@ -72,27 +72,27 @@ class CutPassKindTest : public PassKindTest {
     passes_.clear();
     for (const uint32_t kernels : {58U, 51U, 60U, 43U}) pass("step", kernels);
     pass("prompt", 60);
-    trace_.collection(0, true, trace::CollectionReason::program_start);
+    trace_.tracing_changes(0, true, trace::TracingReason::program_start);
   }
 };
 
 TEST_F(CutPassKindTest, MostPassesAreOfTheKernelsThatRepeat) {
-  trace_.collection(4000, false, trace::CollectionReason::budget);
-  trace_.collection(4001, true, trace::CollectionReason::budget);
-  trace_.collection(9000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(4000, false, trace::TracingReason::budget);
+  trace_.tracing_changes(4001, true, trace::TracingReason::budget);
+  trace_.tracing_changes(9000, false, trace::TracingReason::process_end);
   EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::decode,
                                   StepKind::decode, StepKind::prefill}));
 }
 
 TEST_F(CutPassKindTest, WithoutWindowsPassesThatDifferTakePrompts) {
-  trace_.collection(9000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(9000, false, trace::TracingReason::process_end);
   EXPECT_EQ(kinds(), std::vector(5, StepKind::prefill));
 }
 
 // The end of recording after the program's end does not cut a pass.
 TEST_F(PassKindTest, TheEndOfRecordingIsNoWindow) {
-  trace_.collection(0, true, trace::CollectionReason::program_start);
-  trace_.collection(9000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(0, true, trace::TracingReason::program_start);
+  trace_.tracing_changes(9000, false, trace::TracingReason::process_end);
   EXPECT_EQ(kinds(), (std::vector{StepKind::decode, StepKind::decode, StepKind::prefill,
                                   StepKind::prefill}));
 }

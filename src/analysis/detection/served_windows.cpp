@@ -267,12 +267,12 @@ std::optional<profile::ServedWindow> measure(const std::vector<PassBatch>& batch
 
 // Starts of explicitly opened windows; windows of an overhead budget are parts of one.
 std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId process) {
-  using Reason = trace::CollectionReason;
-  const trace::CollectionTable& table = trace.collection;
+  using Reason = trace::TracingReason;
+  const trace::TracingTable& table = trace.tracing_changes;
   std::vector<Nanoseconds> times;
   for (const size_t row : collection_rows(table, process)) {
     const bool opened =
-        table.state[row] == trace::CollectionState::tracing &&
+        table.state[row] == trace::TracingState::tracing &&
         (table.reason[row] == Reason::command || table.reason[row] == Reason::arm_range);
     if (opened) times.push_back(table.time[row]);
   }

@@ -50,7 +50,7 @@ class Engine {
     return *this;
   }
   Engine& opens_window(Nanoseconds time) {
-    t_.collection(time * 1000, true, trace::CollectionReason::command);
+    t_.tracing_changes(time * 1000, true, trace::TracingReason::command);
     return *this;
   }
 

@@ -39,7 +39,7 @@ void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& 
     const double time = most->time(BudgetPart::hidden_graphs);
     finding.stage = most->stage->name;
     finding.unit = most->unit;
-    finding.share_of_wall = {time / most->recoverable->wall};
+    finding.share_of_wall = {time / most->savings->wall};
     values.add("hidden_time_per_instance", to_milliseconds(time));
   }
   finding.values = std::move(values).take();
@@ -102,9 +102,9 @@ void find_low_clocks(const StageFacts& facts, std::vector<Finding>& findings) {
 
 // Marks idle time that includes tracing overhead.
 void mark_traced(const StageFacts& facts, std::span<Finding> idle) {
-  const std::vector<StageUnwatched>* unwatched = facts.evidence->unwatched;
-  if (unwatched == nullptr || facts.index >= unwatched->size()) return;
-  if ((*unwatched)[facts.index].known()) return;
+  const std::vector<StageUntraced>* untraced = facts.evidence->untraced;
+  if (untraced == nullptr || facts.index >= untraced->size()) return;
+  if ((*untraced)[facts.index].known()) return;
   for (Finding& finding : idle) {
     FindingValues values;
     values.add(profile::kTracingIncluded, true);
@@ -134,12 +134,12 @@ std::vector<Finding> find_findings(const FindingEvidence& evidence) {
     find_latency_bound(facts, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {
-    return finding.recoverable &&
-           (finding.recoverable->value <= 0 || finding.share_of_wall.value < kLeastShareOfWall);
+    return finding.saving &&
+           (finding.saving->value <= 0 || finding.share_of_wall.value < kLeastShareOfWall);
   });
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
-    if (a.recoverable.has_value() != b.recoverable.has_value()) return !a.recoverable;
-    return a.total_recoverable > b.total_recoverable;
+    if (a.saving.has_value() != b.saving.has_value()) return !a.saving;
+    return a.total_saving > b.total_saving;
   });
   if (findings.size() > kMost) findings.resize(kMost);
   return findings;

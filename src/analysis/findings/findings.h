@@ -27,7 +27,7 @@ struct FindingEvidence {
   const trace::Trace& trace;
   const Stages& stages;
   const Budgets& budgets;  // of the program without tracing, if known
-  const std::vector<StageSavings>& recoverable;
+  const std::vector<StageSavings>& savings;
   const Utilization& utilization;
   const KernelRanking& ranking;
   const Roofline& roofline;
@@ -36,10 +36,10 @@ struct FindingEvidence {
   const profile::Engine& engine;
   // If a stage's times without tracing are unknown, its idle time includes tracing overhead. Null:
   // no times are traced.
-  const std::vector<StageUnwatched>* unwatched = nullptr;
+  const std::vector<StageUntraced>* untraced = nullptr;
 };
 
-// Sorted by total potential saving in the capture (total_recoverable), largest first.
+// Sorted by total potential saving in the capture (total_saving), largest first.
 std::vector<Finding> find_findings(const FindingEvidence& evidence);
 
 }  // namespace llmprof::analysis

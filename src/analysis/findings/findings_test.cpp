@@ -20,14 +20,14 @@ class Findings : public ::testing::Test {
     KernelRanking ranking =
         rank_kernels(t_.trace(), DescribedNames(t_.trace(), TestTrace::rules()));
     ranking.measured_kernels.assign(t_.trace().kernels.size(), measured_);
-    const auto recoverable = recoverable_time(t_.stages(), budgets, utilization);
+    const auto savings = stage_savings(t_.stages(), budgets, utilization);
     const profile::Engine engine;
-    auto findings = find_findings({t_.trace(), t_.stages(), budgets, recoverable, utilization,
-                                   ranking, roofline, selection_, counters_, engine,
-                                   unwatched_.empty() ? nullptr : &unwatched_});
+    auto findings =
+        find_findings({t_.trace(), t_.stages(), budgets, savings, utilization, ranking, roofline,
+                       selection_, counters_, engine, untraced_.empty() ? nullptr : &untraced_});
     EXPECT_TRUE(std::is_sorted(findings.begin(), findings.end(), [](const auto& a, const auto& b) {
-      if (!a.recoverable != !b.recoverable) return !a.recoverable;
-      return a.total_recoverable > b.total_recoverable;
+      if (!a.saving != !b.saving) return !a.saving;
+      return a.total_saving > b.total_saving;
     }));
     for (const Finding& finding : findings) {
       const auto& kind = profile::kWords<FindingKind>[static_cast<size_t>(finding.kind)];
@@ -68,7 +68,7 @@ class Findings : public ::testing::Test {
 
   TestTrace t_;
   Selection selection_;
-  std::vector<StageUnwatched> unwatched_;  // empty: no times are traced
+  std::vector<StageUntraced> untraced_;  // empty: no times are traced
   Counters counters_;
   bool measured_ = false;  // a profiler measured every kernel
 };
@@ -89,8 +89,8 @@ TEST_F(Findings, TellLaunchBoundDecode) {
   // 20 gaps, the first at the edge: 16 inside steps and 3 between steps, each 180.
   const Finding* launch = first(findings, FindingKind::launch_bound);
   ASSERT_NE(launch, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(launch->recoverable), 16 * 180);
-  EXPECT_DOUBLE_EQ(nanoseconds(launch->recoverable_per_token), 16 * 180 / 4.0);
+  EXPECT_DOUBLE_EQ(nanoseconds(launch->saving), 16 * 180);
+  EXPECT_DOUBLE_EQ(nanoseconds(launch->saving_per_token), 16 * 180 / 4.0);
   EXPECT_DOUBLE_EQ(launch->share_of_wall.value, 16 * 180 / 4000.0);
   EXPECT_EQ(launch->stage, "decode");
   EXPECT_EQ(launch->unit, "request");
@@ -101,7 +101,7 @@ TEST_F(Findings, TellLaunchBoundDecode) {
   EXPECT_EQ(text(*launch, "decodes"), "yes");
   const Finding* between = first(findings, FindingKind::gap_between_steps);
   ASSERT_NE(between, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(between->recoverable), 3 * 180);
+  EXPECT_DOUBLE_EQ(nanoseconds(between->saving), 3 * 180);
   EXPECT_DOUBLE_EQ(number(*between, "steps_per_instance"), 4);
   EXPECT_DOUBLE_EQ(milliseconds(*between, "gap_per_step"), 3 * 180e-6 / 4);
   EXPECT_EQ(&findings.front(), launch);
@@ -140,7 +140,7 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
   const std::vector<Finding> findings = found();
   const Finding* clocks = first(findings, FindingKind::low_clocks);
   ASSERT_NE(clocks, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(clocks->recoverable), 200);
+  EXPECT_DOUBLE_EQ(nanoseconds(clocks->saving), 200);
   const auto clock = [&](std::string_view name) {
     return testing::find_quantity<profile::Unit::hertz>(clocks->values, name)->value;
   };
@@ -177,7 +177,7 @@ TEST_F(Findings, NameTheSynchronisingCall) {
   const std::vector<Finding> findings = found();
   const Finding* wait = first(findings, FindingKind::synchronization);
   ASSERT_NE(wait, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(wait->recoverable), 490);
+  EXPECT_DOUBLE_EQ(nanoseconds(wait->saving), 490);
   EXPECT_DOUBLE_EQ(milliseconds(*wait, "longest_gap"), 500e-6);
   ASSERT_EQ(wait->value_reasons.size(), 1U);
   EXPECT_EQ(wait->values.at(wait->value_reasons[0].value).name, "host");
@@ -202,7 +202,7 @@ TEST_F(Findings, TellAStallApartFromLateLaunches) {
   const std::vector<Finding> findings = found();
   const Finding* stall = first(findings, FindingKind::host_stall_repeated);
   ASSERT_NE(stall, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(stall->recoverable), 5000);
+  EXPECT_DOUBLE_EQ(nanoseconds(stall->saving), 5000);
   EXPECT_DOUBLE_EQ(number(*stall, "gaps"), 2);
   EXPECT_DOUBLE_EQ(milliseconds(*stall, "mean_gap"), 2500e-6);
   EXPECT_EQ(text(*stall, "work_before"), "gemm");
@@ -211,7 +211,7 @@ TEST_F(Findings, TellAStallApartFromLateLaunches) {
   // 29 gaps of 10 twice, and one after each attention.
   const Finding* launch = first(findings, FindingKind::launch_bound);
   ASSERT_NE(launch, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(launch->recoverable), 600);
+  EXPECT_DOUBLE_EQ(nanoseconds(launch->saving), 600);
 }
 
 TEST_F(Findings, CountSmallKernelsAndCopies) {
@@ -227,7 +227,7 @@ TEST_F(Findings, CountSmallKernelsAndCopies) {
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].kind, FindingKind::small_kernels);
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 120);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].saving), 120);
   EXPECT_DOUBLE_EQ(findings[0].share_of_wall.value, 0.12);
   EXPECT_DOUBLE_EQ(number(findings[0], "kernels_per_pass"), 2);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "mean_kernel"), 30e-6);
@@ -237,7 +237,7 @@ TEST_F(Findings, CountSmallKernelsAndCopies) {
   EXPECT_EQ(profile::find_number(findings[0].values, "kernel_calls", "mul"), 2);
   EXPECT_EQ(findings[1].kind, FindingKind::copies_and_casts);
   EXPECT_EQ(text(findings[1], "concatenates"), "no");
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[1].recoverable), 80);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[1].saving), 80);
 }
 
 TEST_F(Findings, HoldProductsAgainstTheirFloor) {
@@ -254,7 +254,7 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   const std::vector<Finding> findings = found(utilization);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, FindingKind::gemm_above_floor);
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 400);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].saving), 400);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "time"), 1000e-6);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "floor"), 600e-6);
   // The report writes the rule's text.
@@ -264,7 +264,7 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   EXPECT_EQ(testing::kinds_of(rule.reasons).size(), 1U);
   EXPECT_DOUBLE_EQ(number(findings[0], "time_over_floor"), 1000 / 600.0);
   EXPECT_EQ(text(findings[0], "bound_by"), "compute");
-  EXPECT_FALSE(findings[0].recoverable_per_token);
+  EXPECT_FALSE(findings[0].saving_per_token);
 }
 
 TEST_F(Findings, TellExposedCommunication) {
@@ -273,7 +273,7 @@ TEST_F(Findings, TellExposedCommunication) {
   t_.launched("all_reduce", 0, 800, 1000);
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 100);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].saving), 100);
   EXPECT_EQ(findings[0].kind, FindingKind::exposed_communication);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "communication_time"), 200e-6);
 }
@@ -293,7 +293,7 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   measured_ = true;
   const std::vector<Finding> findings = found({}, roofline);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 350);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].saving), 350);
   EXPECT_EQ(findings[0].kind, FindingKind::latency_bound_kernels);
   EXPECT_DOUBLE_EQ(number(findings[0], "kernel_names"), 1);
   EXPECT_DOUBLE_EQ(number(findings[0], "launches_measured"), 1);
@@ -318,8 +318,8 @@ TEST_F(Findings, TellASingleStallAsOne) {
   const std::vector<Finding> findings = found();
   const Finding* stall = first(findings, FindingKind::host_stall_single);
   ASSERT_NE(stall, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(stall->total_recoverable), 2010);
-  EXPECT_DOUBLE_EQ(nanoseconds(stall->recoverable), 1005);
+  EXPECT_DOUBLE_EQ(nanoseconds(stall->total_saving), 2010);
+  EXPECT_DOUBLE_EQ(nanoseconds(stall->saving), 1005);
   EXPECT_DOUBLE_EQ(number(*stall, "stalls"), 1);
   EXPECT_DOUBLE_EQ(number(*stall, "instances_with_stall"), 1);
   EXPECT_DOUBLE_EQ(number(*stall, "instances"), 2);
@@ -327,7 +327,7 @@ TEST_F(Findings, TellASingleStallAsOne) {
   EXPECT_EQ(text(*stall, "work_after"), "attention");
   const Finding* waits = first(findings, FindingKind::launch_bound);
   ASSERT_NE(waits, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(waits->total_recoverable), 390);
+  EXPECT_DOUBLE_EQ(nanoseconds(waits->total_saving), 390);
   EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
@@ -349,7 +349,7 @@ TEST_F(Findings, CountSeveralSingleStalls) {
   const std::vector<Finding> findings = found();
   const Finding* stall = first(findings, FindingKind::host_stall_single);
   ASSERT_NE(stall, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(stall->total_recoverable), 2010 + 3010);
+  EXPECT_DOUBLE_EQ(nanoseconds(stall->total_saving), 2010 + 3010);
   EXPECT_DOUBLE_EQ(number(*stall, "stalls"), 2);
   EXPECT_DOUBLE_EQ(number(*stall, "instances_with_stall"), 2);
   EXPECT_DOUBLE_EQ(milliseconds(*stall, "stalled"), (2010 + 3010) * 1e-6);
@@ -385,7 +385,7 @@ TEST_F(Findings, SayWhatANarrowedInstanceIs) {
   const std::vector<Finding> of_stage = found();
   ASSERT_EQ(of_stage.size(), 1U);
   EXPECT_EQ(of_stage[0].unit, "decode");
-  EXPECT_DOUBLE_EQ(nanoseconds(of_stage[0].recoverable), 80);
+  EXPECT_DOUBLE_EQ(nanoseconds(of_stage[0].saving), 80);
   EXPECT_DOUBLE_EQ(of_stage[0].share_of_wall.value, 0.08);
 }
 
@@ -400,7 +400,7 @@ TEST_F(Findings, SayWhatSomeStepsAre) {
   const std::vector<Finding> of_steps = found();
   ASSERT_EQ(of_steps.size(), 1U);
   EXPECT_EQ(of_steps[0].unit, "2 steps");
-  EXPECT_DOUBLE_EQ(nanoseconds(of_steps[0].recoverable), 80);
+  EXPECT_DOUBLE_EQ(nanoseconds(of_steps[0].saving), 80);
   EXPECT_EQ(text(of_steps[0], "pass"), "step");
   EXPECT_DOUBLE_EQ(number(of_steps[0], "kernels_per_pass"), 1);
 }
@@ -436,8 +436,8 @@ TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].stage, "decode");
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 30);
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].total_recoverable), 90);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].saving), 30);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].total_saving), 90);
   EXPECT_EQ(findings[0].unit, "engine step");
   EXPECT_DOUBLE_EQ(findings[0].share_of_wall.value, 0.03);
   EXPECT_EQ(text(findings[0], "pass"), "engine step");
@@ -455,7 +455,7 @@ TEST_F(Findings, BeginWithWhatTheCaptureHides) {
   EXPECT_DOUBLE_EQ(share(findings[0], "hidden_share_of_gpu_time"), 0.75);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "hidden_time"), 600e-6);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "hidden_time_per_instance"), 600e-6);
-  EXPECT_FALSE(findings[0].recoverable);
+  EXPECT_FALSE(findings[0].saving);
   EXPECT_DOUBLE_EQ(findings[0].share_of_wall.value, 0.6);
 }
 
@@ -472,7 +472,7 @@ TEST_F(Findings, TellExpertsFromTokensByTheirNumber) {
   EXPECT_EQ(first(findings, FindingKind::token_selection), nullptr);
   const Finding* routing = first(findings, FindingKind::expert_routing);
   ASSERT_NE(routing, nullptr);
-  EXPECT_DOUBLE_EQ(nanoseconds(routing->recoverable), 160);
+  EXPECT_DOUBLE_EQ(nanoseconds(routing->saving), 160);
 }
 
 // Launched at 0 (the call returns after 2 ns), started 3 ms later although nothing in the capture
@@ -485,7 +485,7 @@ TEST_F(Findings, DoNotBlameTheStageForAGpuThatWasNotFree) {
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, FindingKind::first_work_queued);
-  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 3 * kMs - 2);
+  EXPECT_DOUBLE_EQ(nanoseconds(findings[0].saving), 3 * kMs - 2);
 }
 
 TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {
@@ -514,11 +514,11 @@ TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }
 // If no time without tracing is known, idle time is not attributed to the program alone.
 TEST_F(Findings, MarkIdleTimeThatIncludesTracing) {
   for (const auto& [why_not, included] :
-       {std::pair{std::optional(NotUnwatched::no_other_time), true},
-        std::pair{std::optional<NotUnwatched>(), false}}) {
+       {std::pair{std::optional(NoUntracedTime::no_other_time), true},
+        std::pair{std::optional<NoUntracedTime>(), false}}) {
     t_ = TestTrace();
-    unwatched_.assign(1, {});
-    unwatched_[0].why_not = why_not;
+    untraced_.assign(1, {});
+    untraced_[0].why_not = why_not;
     t_.instance(t_.stage("decode"), 0, 1000);
     t_.launched("gemm", 0, 0, 400);
     t_.launched("norm", 700, 710, 1000);

@@ -67,7 +67,7 @@ LateLaunches take_apart(const StageFacts& facts) {
     late.take_out(gap->longest.between_steps(), facts.per_instance(gap->total));
   }
   const double least =
-      std::max(long_gap, kSingleStallShare * facts.recoverable->wall * facts.instances());
+      std::max(long_gap, kSingleStallShare * facts.savings->wall * facts.instances());
   for (const IdleGap* gap : facts.gaps) {
     const bool at_edge = gap->work_before.empty() || gap->work_after.empty();
     if (at_edge || !is_host_late(gap->cause)) continue;

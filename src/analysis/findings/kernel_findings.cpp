@@ -139,26 +139,26 @@ profile::Reasons add_floor(const StageFacts& facts, std::span<const KernelClass>
 }
 
 void add_class(const StageFacts& facts, const ClassRule& rule, std::vector<Finding>& findings) {
-  double recoverable = 0;
+  double saving = 0;
   std::vector<KernelInStage> kernels;
   for (const KernelClass kernel_class : rule.classes) {
-    recoverable += facts.recoverable_of(kernel_class);
+    saving += facts.saving_of(kernel_class);
     const KernelsInStage more = facts.of(kernel_class);
     kernels.insert(kernels.end(), more.begin(), more.end());
   }
-  if (recoverable <= 0 || kernels.empty()) return;
+  if (saving <= 0 || kernels.empty()) return;
   std::ranges::stable_sort(kernels, std::greater(), &KernelInStage::total);
   const FindingValues more = rule.more == nullptr ? FindingValues() : rule.more(facts);
   FindingValues values;
   if (facts.on_cpu()) {
     values.add_all(more).add_all(longest_in_stage(facts, kernels));
-    add_finding(facts, rule.kind, recoverable, std::move(values), findings);
+    add_finding(facts, rule.kind, saving, std::move(values), findings);
     return;
   }
   profile::Reasons of_floor;
   if (rule.has_floor) of_floor = add_floor(facts, rule.classes, values);
   values.add_all(count_and_name(facts, kernels)).add_all(more);
-  Finding& finding = add_finding(facts, rule.kind, recoverable, std::move(values), findings);
+  Finding& finding = add_finding(facts, rule.kind, saving, std::move(values), findings);
   if (rule.has_floor) explain_value("floor_rule", std::move(of_floor), finding);
 }
 
@@ -177,12 +177,11 @@ void add_selection(const StageFacts& facts, std::vector<Finding>& findings) {
     (in_layers ? experts : tokens).push_back(kernel);
   }
   std::ranges::stable_sort(experts, std::greater(), &KernelInStage::total);
-  const double of_sampling = facts.recoverable_of(KernelClass::sampling);
+  const double of_sampling = facts.saving_of(KernelClass::sampling);
   const auto whole = static_cast<double>(sum_of(sampling).total);
   const double tokens_time =
       whole > 0 ? of_sampling * static_cast<double>(sum_of(tokens).total) / whole : 0;
-  const double experts_time =
-      facts.recoverable_of(KernelClass::moe_routing) + of_sampling - tokens_time;
+  const double experts_time = facts.saving_of(KernelClass::moe_routing) + of_sampling - tokens_time;
   const auto add = [&](FindingKind kind, const std::vector<KernelInStage>& kernels, double time) {
     if (time <= 0 || kernels.empty()) return;
     add_finding(facts, kind, time, count_and_name(facts, kernels), findings);
@@ -262,7 +261,7 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
 }
 
 void find_transfers(const StageFacts& facts, std::vector<Finding>& findings) {
-  const double exposed = facts.recoverable_of(KernelClass::communication);
+  const double exposed = facts.saving_of(KernelClass::communication);
   const KernelsInStage kernels = facts.of(KernelClass::communication);
   if (exposed > 0 && !kernels.empty()) {
     const double time = facts.per_instance(sum_of(kernels).total);

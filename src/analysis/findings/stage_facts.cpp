@@ -58,7 +58,7 @@ class FactsCollector {
     facts.index = i;
     facts.stage = &stages_.stages[i];
     facts.budget = &evidence.budgets.stages[i];
-    facts.recoverable = &evidence.recoverable[i];
+    facts.savings = &evidence.savings[i];
     facts.unit = instance_unit(stages_, evidence.selection, i);
     // If some steps were not traced, all figures cover only the others.
     if (!evidence.selection.steps && !stage_tracing(stages_, i).whole()) {
@@ -66,7 +66,7 @@ class FactsCollector {
       facts.unit = fmt::format("traced part of {} {}", vowel ? "an" : "a", facts.unit);
     }
     facts.by_part.assign(kBudgetParts, nullptr);
-    for (const SavingsPart& part : facts.recoverable->parts) facts.by_part[part.part] = &part;
+    for (const SavingsPart& part : facts.savings->parts) facts.by_part[part.part] = &part;
   }
 
   // A kernel name's first row in the ranking: its class and short name do not depend on the device.
@@ -187,25 +187,25 @@ profile::FindingValues program_values(const StageFacts& facts) {
   return values;
 }
 
-Finding& add_finding(const StageFacts& facts, profile::FindingKind kind, double recoverable,
+Finding& add_finding(const StageFacts& facts, profile::FindingKind kind, double saving,
                      profile::FindingValues values, std::vector<Finding>& findings) {
-  recoverable = std::min(recoverable, facts.recoverable->most);
+  saving = std::min(saving, facts.savings->most);
   Finding& finding = findings.emplace_back();
   finding.kind = kind;
   finding.values = std::move(values).take();
   finding.stage = facts.stage->name;
-  finding.recoverable = profile::to_milliseconds(recoverable);
-  finding.total_recoverable = profile::to_milliseconds(recoverable * facts.instances());
+  finding.saving = profile::to_milliseconds(saving);
+  finding.total_saving = profile::to_milliseconds(saving * facts.instances());
   finding.unit = facts.unit;
-  if (const double tokens = facts.recoverable->tokens; tokens > 0) {
-    finding.recoverable_per_token = profile::to_milliseconds(recoverable / tokens);
-    const double steps = facts.recoverable->decode_steps;
+  if (const double tokens = facts.savings->tokens; tokens > 0) {
+    finding.saving_per_token = profile::to_milliseconds(saving / tokens);
+    const double steps = facts.savings->decode_steps;
     if (steps > 0) {
-      finding.recoverable_per_output_token = profile::to_milliseconds(recoverable / steps);
+      finding.saving_per_output_token = profile::to_milliseconds(saving / steps);
     }
   }
-  const double wall = facts.recoverable->wall;
-  finding.share_of_wall = {wall > 0 ? recoverable / wall : 0};
+  const double wall = facts.savings->wall;
+  finding.share_of_wall = {wall > 0 ? saving / wall : 0};
   return finding;
 }
 

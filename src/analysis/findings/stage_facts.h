@@ -29,7 +29,7 @@ struct StageFacts {
   uint32_t index = 0;
   const Stage* stage = nullptr;
   const StageBudget* budget = nullptr;
-  const StageSavings* recoverable = nullptr;
+  const StageSavings* savings = nullptr;
   std::vector<const IdleGap*> gaps;                  // of this stage
   std::vector<const SavingsPart*> by_part;           // null if the stage has no such part
   std::vector<const RepeatedGap*> repeated_gaps;     // of this stage
@@ -68,8 +68,8 @@ struct StageFacts {
   [[nodiscard]] double time(Part part) const {
     return savings_of(part) == nullptr ? 0 : savings_of(part)->time;
   }
-  [[nodiscard]] double recoverable_of(KernelClass part) const {
-    return savings_of(part) == nullptr ? 0 : savings_of(part)->recoverable();
+  [[nodiscard]] double saving_of(KernelClass part) const {
+    return savings_of(part) == nullptr ? 0 : savings_of(part)->potential();
   }
   [[nodiscard]] bool on_cpu() const {
     return evidence->utilization.device == trace::DeviceKind::cpu;
@@ -89,8 +89,8 @@ struct StageFacts {
 // One entry per stage with instances that are not warm-ups.
 std::vector<StageFacts> stage_facts(const FindingEvidence& evidence);
 
-// Adds a finding about this stage with a potential saving of `recoverable` ns per instance.
-Finding& add_finding(const StageFacts& facts, profile::FindingKind kind, double recoverable,
+// Adds a finding about this stage with a potential saving of `saving` ns per instance.
+Finding& add_finding(const StageFacts& facts, profile::FindingKind kind, double saving,
                      profile::FindingValues values, std::vector<Finding>& findings);
 
 // Lets these reasons provide the text of the named value; `nth` selects among values of one name.

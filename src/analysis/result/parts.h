@@ -48,7 +48,7 @@ profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const 
 
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const Utilization& utilization, const Counters& counters,
-                                   const ClassesOfWork& classes, const Unwatched& unwatched);
+                                   const ClassesOfWork& classes, const UntracedTimes& untraced);
 std::vector<profile::StageNote> stage_notes(const Stages& stages);
 
 std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,

@@ -19,7 +19,7 @@ struct StageParts {
   const Utilization& utilization;
   const Counters& counters;
   const ClassesOfWork& classes;
-  const Unwatched& unwatched;
+  const UntracedTimes& untraced;
 };
 
 // For a CPU, several parts share one name.
@@ -66,39 +66,39 @@ profile::Instance instance(const StageParts& found, size_t row) {
   return instance;
 }
 
-std::vector<profile::UnwatchedPart> budget_of(trace::DeviceKind device, const StageUnwatched& from,
-                                              double steps) {
-  std::vector<profile::UnwatchedPart> rows;
+std::vector<profile::UntracedPart> budget_of(trace::DeviceKind device, const StageUntraced& from,
+                                             double steps) {
+  std::vector<profile::UntracedPart> rows;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (from.parts[part] <= 0) continue;
     const BudgetPart name = budget_part(part, device);
-    auto known = std::ranges::find(rows, name, &profile::UnwatchedPart::part);
+    auto known = std::ranges::find(rows, name, &profile::UntracedPart::part);
     if (known == rows.end()) {
-      known = rows.insert(known, profile::UnwatchedPart{});
+      known = rows.insert(known, profile::UntracedPart{});
       known->part = name;
       known->idle = is_idle(part);
     }
     known->time.value += to_milliseconds(from.parts[part]).value;
   }
-  for (profile::UnwatchedPart& row : rows) {
+  for (profile::UntracedPart& row : rows) {
     row.share = {row.time.value / to_milliseconds(from.wall).value};
     if (from.per_step) row.per_step = profile::Milliseconds{row.time.value / steps};
   }
-  std::ranges::stable_sort(rows, std::greater(), &profile::UnwatchedPart::time);
+  std::ranges::stable_sort(rows, std::greater(), &profile::UntracedPart::time);
   return rows;
 }
 
 // `stage` must have all other figures.
-void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage) {
-  const auto& all = found.unwatched.stages;
+void add_untraced(const StageParts& found, uint32_t index, profile::Stage& stage) {
+  const auto& all = found.untraced.stages;
   if (index >= all.size()) return;
-  const StageUnwatched& from = all[index];
+  const StageUntraced& from = all[index];
   if (!from.known()) {
-    stage.unwatched_why_not = from.why_not;
+    stage.untraced_why_not = from.why_not;
     return;
   }
   const StageTracing tracing = stage_tracing(found.stages, index);
-  profile::Unwatched& result = stage.unwatched.emplace();
+  profile::UntracedTimes& result = stage.untraced.emplace();
   result.source = from.source;
   result.wall = to_milliseconds(from.wall);
   if (from.per_step) result.per_step = to_milliseconds(*from.per_step);
@@ -147,7 +147,7 @@ class StageFigures {
     }
     const auto& measured = found.counters.stages;
     if (index < measured.size()) stage_.measured = measured[index];
-    add_unwatched(found, index, stage_);
+    add_untraced(found, index, stage_);
   }
 
   // Over all instances: the denominator for shares of GPU time.
@@ -306,8 +306,8 @@ std::optional<profile::Coverage> coverage(const Stages& stages,
 
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const Utilization& utilization, const Counters& counters,
-                                   const ClassesOfWork& classes, const Unwatched& unwatched) {
-  const StageParts parts{in, stages, budgets, utilization, counters, classes, unwatched};
+                                   const ClassesOfWork& classes, const UntracedTimes& untraced) {
+  const StageParts parts{in, stages, budgets, utilization, counters, classes, untraced};
   const std::vector<Stage>& from = stages.stages;
   double all = 0;
   for (const Stage& stage : from) all += stage.wall.total();

@@ -110,10 +110,12 @@ std::optional<profile::Milliseconds> saving_per(double time, double count) {
 
 }  // namespace
 
-std::vector<profile::RecoverableKernel> kernel_savings(
-    const KernelRanking& ranking, const std::vector<OpenedKernel>& opened, uint64_t instances,
-    const StageSavings& stage, const Roofline& roofline, const llm::GpuSpec* gpu) {
-  std::vector<profile::RecoverableKernel> result;
+std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
+                                                  const std::vector<OpenedKernel>& opened,
+                                                  uint64_t instances, const StageSavings& stage,
+                                                  const Roofline& roofline,
+                                                  const llm::GpuSpec* gpu) {
+  std::vector<profile::KernelSaving> result;
   const auto own = own_floors(ranking, roofline, gpu);
   const ClassFloors floors = floors_of(stage);
   const auto per_instance = [&](auto sum) {
@@ -138,17 +140,17 @@ std::vector<profile::RecoverableKernel> kernel_savings(
                       saving_per(saved, stage.decode_steps),
                       by_own ? own[row]->rule : of_class.rule});
   }
-  std::ranges::stable_sort(result, std::greater(), &profile::RecoverableKernel::recoverable);
+  std::ranges::stable_sort(result, std::greater(), &profile::KernelSaving::saving);
   return result;
 }
 
-std::vector<profile::StageRecoverable> named_savings(
+std::vector<profile::PotentialSavings> named_savings(
     const Stages& stages, trace::DeviceKind device, const KernelRanking& ranking,
-    const std::vector<OpenedKernel>& opened, const Unwatched& unwatched,
+    const std::vector<OpenedKernel>& opened, const UntracedTimes& untraced,
     const std::vector<StageSavings>& of_stages, const Roofline& roofline, const Utilization& use) {
-  std::vector<profile::StageRecoverable> rows;
+  std::vector<profile::PotentialSavings> rows;
   for (const StageSavings& from : of_stages) {
-    profile::StageRecoverable& row = rows.emplace_back();
+    profile::PotentialSavings& row = rows.emplace_back();
     row.stage = to_printable(stages.stages[from.stage].name);
     row.wall = to_milliseconds(from.wall);
     row.bound = to_milliseconds(from.bound);
@@ -158,11 +160,11 @@ std::vector<profile::StageRecoverable> named_savings(
     for (const SavingsPart& part : from.parts) {
       row.parts.push_back({budget_part(part.part, device), to_milliseconds(part.time),
                            to_milliseconds(part.floor), std::nullopt,
-                           to_milliseconds(part.recoverable()),
-                           saving_per(part.recoverable(), from.tokens),
-                           saving_per(part.recoverable(), from.decode_steps), part.floor_rule});
+                           to_milliseconds(part.potential()),
+                           saving_per(part.potential(), from.tokens),
+                           saving_per(part.potential(), from.decode_steps), part.floor_rule});
     }
-    row.kernels = kernel_savings(ranking, opened, unwatched.budgets.stages[from.stage].instances,
+    row.kernels = kernel_savings(ranking, opened, untraced.budgets.stages[from.stage].instances,
                                  from, roofline, use.gpu ? &*use.gpu : nullptr);
   }
   return rows;

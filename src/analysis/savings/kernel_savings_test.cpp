@@ -47,14 +47,14 @@ TEST(KernelSavings, SharesTheFloorOfItsClassByTime) {
   const auto found = kernel_savings(ranking, opened, 2, stage, {}, nullptr);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].short_name, "norm");
-  EXPECT_DOUBLE_EQ(nanoseconds(found[0].recoverable), 250);
+  EXPECT_DOUBLE_EQ(nanoseconds(found[0].saving), 250);
   EXPECT_EQ(kinds_of(found[0].floor_rule_reasons), Kinds{"zero_fusible_into_products"});
   EXPECT_EQ(found[1].short_name, "gemm");
   EXPECT_EQ(kinds_of(found[1].floor_rule_reasons), Kinds{"bytes_at_peak"});
   EXPECT_DOUBLE_EQ(nanoseconds(found[1].time), 300);
   EXPECT_DOUBLE_EQ(nanoseconds(found[1].floor), 150);
   EXPECT_EQ(found[2].short_name, "gemv");
-  EXPECT_DOUBLE_EQ(nanoseconds(found[2].recoverable), 50);
+  EXPECT_DOUBLE_EQ(nanoseconds(found[2].saving), 50);
 }
 
 // A GPU with 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP
@@ -79,7 +79,7 @@ class OwnFloors : public ::testing::Test {
     roofline_.kernels.push_back(kernel);
     stage_.parts = {{kGemm, 300, 150, kWeights}};
   }
-  profile::RecoverableKernel found() {
+  profile::KernelSaving found() {
     return kernel_savings(ranking_, opened_, 2, stage_, roofline_, &gpu_).at(0);
   }
   llm::GpuSpec gpu_;
@@ -111,7 +111,7 @@ TEST_F(OwnFloors, UseThePeakOfWhatIsMultiplied) {
 TEST_F(OwnFloors, AreNeverAboveTheTime) {
   roofline_.kernels[0].bytes_per_s = {1'000'000 / 10e-9};
   EXPECT_DOUBLE_EQ(nanoseconds(found().floor), 300);
-  EXPECT_DOUBLE_EQ(nanoseconds(found().recoverable), 0);
+  EXPECT_DOUBLE_EQ(nanoseconds(found().saving), 0);
 }
 
 TEST_F(OwnFloors, AreOfLaunchesLikeTheMeasuredOnesOnly) {

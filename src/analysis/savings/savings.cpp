@@ -212,14 +212,14 @@ StageSavings savings_of(const Stages& stages, const StageBudget& budget,
   } else {
     result.bound_reason = why_no_floor(utilization, known);
   }
-  std::ranges::stable_sort(result.parts, std::greater(), &SavingsPart::recoverable);
+  std::ranges::stable_sort(result.parts, std::greater(), &SavingsPart::saving);
   return result;
 }
 
 }  // namespace
 
-std::vector<StageSavings> recoverable_time(const Stages& stages, const Budgets& budgets,
-                                           const Utilization& utilization) {
+std::vector<StageSavings> stage_savings(const Stages& stages, const Budgets& budgets,
+                                        const Utilization& utilization) {
   std::vector<StageSavings> result;
   result.reserve(budgets.stages.size());
   for (const StageBudget& budget : budgets.stages) {
@@ -229,9 +229,9 @@ std::vector<StageSavings> recoverable_time(const Stages& stages, const Budgets& 
 }
 
 void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
-                         std::vector<StageSavings>& recoverable) {
+                         std::vector<StageSavings>& savings) {
   if (!trace.workload) return;
-  for (StageSavings& stage : recoverable) {
+  for (StageSavings& stage : saving) {
     for (const auto& timing : trace.workload->stages) {
       const double unprofiled = timing.mean_ms * kNanosecondsPerMillisecond;
       const bool same = timing.name == stages.stages[stage.stage].name;

@@ -29,7 +29,7 @@ struct SavingsPart {
   double floor = 0;
   profile::Reasons floor_rule;
   double most = kAnySaving;
-  [[nodiscard]] double recoverable() const { return saving(time, floor, most); }
+  [[nodiscard]] double potential() const { return saving(time, floor, most); }
 };
 
 struct StageSavings {
@@ -48,27 +48,29 @@ struct StageSavings {
   std::vector<SavingsPart> parts;  // largest potential saving first
 };
 
-std::vector<StageSavings> recoverable_time(const Stages& stages, const Budgets& budgets,
-                                           const Utilization& utilization);
+std::vector<StageSavings> stage_savings(const Stages& stages, const Budgets& budgets,
+                                        const Utilization& utilization);
 
 // If the workload timed a stage itself, without profiling, and the recorded stage took longer, no
 // saving exceeds that time above the lower bound.
 void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
-                         std::vector<StageSavings>& recoverable);
+                         std::vector<StageSavings>& savings);
 
 // Each kernel's time in one stage, including all overlap, and the least it could take. If a
 // profiler counted a kernel's bytes and FLOPs, and all its launches in the stage are like the
 // profiled ones, its floor comes from these counts and the GPU's peaks (`gpu` null: unknown).
 // Otherwise it is the kernel's share, by time, of its class's floor. Largest potential saving
 // first.
-std::vector<profile::RecoverableKernel> kernel_savings(
-    const KernelRanking& ranking, const std::vector<OpenedKernel>& opened, uint64_t instances,
-    const StageSavings& stage, const Roofline& roofline, const llm::GpuSpec* gpu);
+std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
+                                                  const std::vector<OpenedKernel>& opened,
+                                                  uint64_t instances, const StageSavings& stage,
+                                                  const Roofline& roofline,
+                                                  const llm::GpuSpec* gpu);
 
 // The potential savings of each stage, by part and by kernel.
-std::vector<profile::StageRecoverable> named_savings(
+std::vector<profile::PotentialSavings> named_savings(
     const Stages& stages, trace::DeviceKind device, const KernelRanking& ranking,
-    const std::vector<OpenedKernel>& opened, const Unwatched& unwatched,
+    const std::vector<OpenedKernel>& opened, const UntracedTimes& untraced,
     const std::vector<StageSavings>& of_stages, const Roofline& roofline, const Utilization& use);
 
 }  // namespace llmprof::analysis

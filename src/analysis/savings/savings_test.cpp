@@ -26,9 +26,9 @@ const SavingsPart& found_part(const StageSavings& stage, size_t part) {
 }
 
 // Two requests of 1000 ns: gemm 400 and 440, attention 100, norm 50, the rest idle.
-class Recoverable : public ::testing::Test {
+class Savings : public ::testing::Test {
  protected:
-  Recoverable() {
+  Savings() {
     const uint32_t stage = t_.stage("decode");
     for (const Nanoseconds start : {0, 2000}) {
       const Nanoseconds longer = start == 0 ? 0 : 40;
@@ -60,16 +60,16 @@ class Recoverable : public ::testing::Test {
   Budgets budgets_;
 };
 
-TEST_F(Recoverable, HasNoTokensOfModelsThatAreNoLlm) {
+TEST_F(Savings, HasNoTokensOfModelsThatAreNoLlm) {
   for (Step& step : t_.stages().steps) step.kind = StepKind::forward;
-  const auto stages = recoverable_time(t_.stages(), budgets_, known());
+  const auto stages = stage_savings(t_.stages(), budgets_, known());
   ASSERT_EQ(stages.size(), 1U);
   EXPECT_DOUBLE_EQ(stages[0].tokens, 0);
   EXPECT_DOUBLE_EQ(stages[0].decode_steps, 0);
 }
 
-TEST_F(Recoverable, TakesFloorsFromTheModel) {
-  const auto stages = recoverable_time(t_.stages(), budgets_, known());
+TEST_F(Savings, TakesFloorsFromTheModel) {
+  const auto stages = stage_savings(t_.stages(), budgets_, known());
   ASSERT_EQ(stages.size(), 1U);
   const StageSavings& stage = stages[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
@@ -77,7 +77,7 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   const SavingsPart& gemm = found_part(stage, part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.time, 420);
   EXPECT_DOUBLE_EQ(gemm.floor, 320);
-  EXPECT_DOUBLE_EQ(gemm.recoverable(), 100);
+  EXPECT_DOUBLE_EQ(gemm.potential(), 100);
   EXPECT_EQ(kinds_of(gemm.floor_rule), Kinds{"bytes_at_peak"});
   EXPECT_EQ(number_of(gemm.floor_rule, "bytes"), 1600);
   EXPECT_EQ(number_of(gemm.floor_rule, "peak_bandwidth"), 5e9);
@@ -88,7 +88,7 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_EQ(text_of(attention.floor_rule, "bytes_are"), "kv_cache");
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::attention)).floor, 30);
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::norm)).floor, 0);
-  EXPECT_DOUBLE_EQ(found_part(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);
+  EXPECT_DOUBLE_EQ(found_part(stage, part_of(BudgetPart::idle_after_last)).potential(), 410);
   ASSERT_TRUE(stage.bound);
   EXPECT_DOUBLE_EQ(*stage.bound, 350);
   // Largest potential saving first.
@@ -97,11 +97,11 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
 }
 
 // Half of the steps were traced: untraced time saves nothing, and floors cover only this half.
-TEST_F(Recoverable, OfTracedStepsAlone) {
+TEST_F(Savings, OfTracedStepsAlone) {
   budgets_.stages[0].total[part_of(BudgetPart::not_traced)] = 2000;
   Utilization half = known();
   half.stages[0].traced_share = 0.5;
-  const StageSavings stage = recoverable_time(t_.stages(), budgets_, half)[0];
+  const StageSavings stage = stage_savings(t_.stages(), budgets_, half)[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::gemm)).floor, 160);
   EXPECT_EQ(number_of(found_part(stage, part_of(KernelClass::gemm)).floor_rule, "traced_share"),
@@ -113,26 +113,26 @@ TEST_F(Recoverable, OfTracedStepsAlone) {
   }
 }
 
-TEST_F(Recoverable, HasNoFloorWithoutAModel) {
-  const auto stages = recoverable_time(t_.stages(), budgets_, {});
+TEST_F(Savings, HasNoFloorWithoutAModel) {
+  const auto stages = stage_savings(t_.stages(), budgets_, {});
   const SavingsPart& gemm = found_part(stages[0], part_of(KernelClass::gemm));
-  EXPECT_DOUBLE_EQ(gemm.recoverable(), 0);
+  EXPECT_DOUBLE_EQ(gemm.potential(), 0);
   EXPECT_EQ(kinds_of(gemm.floor_rule), (Kinds{"own_time_without_floor", "no_model_given"}));
   EXPECT_FALSE(stages[0].bound);
   EXPECT_EQ(kinds_of(stages[0].bound_reason), Kinds{"no_model_given"});
 }
 
 // A floor above the time (weights in the cache, a wrong model) saves nothing.
-TEST_F(Recoverable, NeverRecoversLessThanNothing) {
+TEST_F(Savings, NeverRecoversLessThanNothing) {
   Utilization wrong = known();
   wrong.stages[0].cost.parts[0].weight_bytes = 5000;
   wrong.stages[0].floor = 1150;
-  const auto stages = recoverable_time(t_.stages(), budgets_, wrong);
-  EXPECT_DOUBLE_EQ(found_part(stages[0], part_of(KernelClass::gemm)).recoverable(), 0);
+  const auto stages = stage_savings(t_.stages(), budgets_, wrong);
+  EXPECT_DOUBLE_EQ(found_part(stages[0], part_of(KernelClass::gemm)).potential(), 0);
   EXPECT_DOUBLE_EQ(*stages[0].bound, 1000);
 }
 
-TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
+TEST(PotentialSavings, DoesNotRecoverWhatIsUnknown) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
   t.replay(0, 60, t.call("cudaGraphLaunch", 0, 5));
@@ -140,39 +140,39 @@ TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
   t.outside();
   t.kernel("gemm", 80, 100);
   const Budgets budgets = t.budgets();
-  const auto stages = recoverable_time(t.stages(), budgets, {});
-  for (const SavingsPart& part : stages[0].parts) EXPECT_DOUBLE_EQ(part.recoverable(), 0);
+  const auto stages = stage_savings(t.stages(), budgets, {});
+  for (const SavingsPart& part : stages[0].parts) EXPECT_DOUBLE_EQ(part.potential(), 0);
   EXPECT_FALSE(stages[0].bound);
 }
 
 // A decode of 100 ns, in which the host launches nothing for 70 ns. The workload timed it at 50 ns
 // without profiling.
-TEST(RecoverableTime, SavesNoMoreThanTheUnprofiledStage) {
+TEST(PotentialSavings, SavesNoMoreThanTheUnprofiledStage) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
   t.launched("gemm", 0, 0, 10);
   t.launched("gemm", 80, 90, 100);
   const Budgets budgets = t.budgets();
-  auto stages = recoverable_time(t.stages(), budgets, {});
-  ASSERT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 70);
+  auto stages = stage_savings(t.stages(), budgets, {});
+  ASSERT_DOUBLE_EQ(stages[0].parts[0].potential(), 70);
   trace::Trace workload;
   workload.workload.emplace().stages = {{"prefill", 1e-5, {}}, {"decode", 5e-5, {}}};
   limit_to_unprofiled(workload, t.stages(), stages);
   EXPECT_DOUBLE_EQ(stages[0].most, 50);
-  EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 50);
+  EXPECT_DOUBLE_EQ(stages[0].parts[0].potential(), 50);
   // The hardware needs 20 ns of these.
   stages[0].bound = 20;
   limit_to_unprofiled(workload, t.stages(), stages);
-  EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 30);
+  EXPECT_DOUBLE_EQ(stages[0].parts[0].potential(), 30);
   // An unprofiled time above the recorded one limits nothing.
-  stages = recoverable_time(t.stages(), budgets, {});
+  stages = stage_savings(t.stages(), budgets, {});
   workload.workload->stages = {{"decode", 2e-4, {}}};
   limit_to_unprofiled(workload, t.stages(), stages);
-  EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 70);
+  EXPECT_DOUBLE_EQ(stages[0].parts[0].potential(), 70);
 }
 
 // The replay's own time is not a bound: with a model, the bound comes from the model.
-TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
+TEST(PotentialSavings, BoundsHiddenGraphsByTheModel) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
   t.replay(0, 60, t.call("cudaGraphLaunch", 0, 5));
@@ -182,7 +182,7 @@ TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
   stage.floor = 25;
   Utilization utilization;
   utilization.stages.push_back(stage);
-  const auto stages = recoverable_time(t.stages(), t.budgets(), utilization);
+  const auto stages = stage_savings(t.stages(), t.budgets(), utilization);
   EXPECT_DOUBLE_EQ(*stages[0].bound, 25);
   EXPECT_TRUE(stages[0].bound_reason.empty());
 }

@@ -60,9 +60,9 @@ profile::StageJudgement judge(const profile::Stage& stage) {
   return judgement;
 }
 
-std::vector<profile::BudgetPart> unwatched_budget(const Stage& stage) {
+std::vector<profile::BudgetPart> untraced_budget(const Stage& stage) {
   std::vector<profile::BudgetPart> rows;
-  for (const profile::UnwatchedPart& part : stage.unwatched->budget) {
+  for (const profile::UntracedPart& part : stage.untraced->budget) {
     const int64_t nanoseconds = std::llround(part.time.value * kNanosecondsPerMillisecond);
     const auto instances = static_cast<int64_t>(stage.wall.count);
     rows.push_back({part.part,
@@ -90,15 +90,15 @@ void show_recorded(const Stage& stage, StageShown& shown) {
   shown.wall_over_floor = stage.wall_over_floor;
 }
 
-void show_unwatched(const Stage& stage, StageShown& shown) {
-  const profile::Unwatched& own = *stage.unwatched;
+void show_untraced(const Stage& stage, StageShown& shown) {
+  const profile::UntracedTimes& own = *stage.untraced;
   // If only windows were traced, a recorded instance is longer than its recorded steps.
   const double slower = 1 + own.added_share.value;
   shown.without_tracing = true;
   shown.wall = shown_times(without_tracing(stage, stage.wall));
   if (stage.step_wall) shown.step_wall = scaled(*stage.step_wall, 1 / slower);
   if (own.per_step) shown.wall_per_step = own.per_step;
-  if (stage.budget) shown.budget = unwatched_budget(stage);
+  if (stage.budget) shown.budget = untraced_budget(stage);
   shown.idle = own.idle;
   shown.idle_share_of_wall = own.idle_share;
   shown.gpu_busy_share_of_wall = profile::Share{own.busy.value / own.wall.value};
@@ -142,26 +142,26 @@ void show_cost(Stage& stage) {
 }
 
 // With tracing windows, instances include untraced time and only some of their steps.
-bool recorded_in_windows(const profile::Unwatched& own) {
-  return own.source == profile::UnwatchedSource::between_windows ||
+bool recorded_in_windows(const profile::UntracedTimes& own) {
+  return own.source == profile::UntracedSource::between_windows ||
          own.steps_recorded < own.steps_all;
 }
 
 void show_stage(Stage& stage) {
   StageShown& shown = stage.shown;
   shown = {};
-  shown.in_windows = stage.unwatched && recorded_in_windows(*stage.unwatched);
+  shown.in_windows = stage.untraced && recorded_in_windows(*stage.untraced);
   show_recorded(stage, shown);
-  if (stage.unwatched) show_unwatched(stage, shown);
+  if (stage.untraced) show_untraced(stage, shown);
   show_bound(stage, shown);
   show_cost(stage);
   stage.judgement = judge(stage);
 }
 
-void show_savings(profile::StageRecoverable& stage) {
+void show_savings(profile::PotentialSavings& stage) {
   constexpr double kWorthARow = 0.01;  // share of wall time
-  for (profile::RecoverablePart& part : stage.parts) {
-    part.shown = part.recoverable.value >= kWorthARow * stage.wall.value;
+  for (profile::PartSaving& part : stage.parts) {
+    part.shown = part.saving.value >= kWorthARow * stage.wall.value;
   }
 }
 
@@ -200,7 +200,7 @@ void show_shares(profile::Profile& profile, TokenTimesShown& shown) {
 namespace llmprof::analysis {
 
 void add_shown(profile::Profile& profile) {
-  for (profile::StageRecoverable& stage : profile.recoverable) shown::show_savings(stage);
+  for (profile::PotentialSavings& stage : profile.savings) shown::show_savings(stage);
   for (profile::Stage& stage : profile.stages) shown::show_stage(stage);
   profile::TokenTimesShown tokens = shown::shown_token_times(profile);
   const bool any = std::ranges::any_of(

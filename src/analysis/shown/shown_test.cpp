@@ -27,8 +27,8 @@ profile::Stage prefill() {
   traced.part = part_of_class(profile::KernelClass::gemm);
   traced.time = {10};
   stage.budget = {traced};
-  profile::Unwatched own;
-  own.source = profile::UnwatchedSource::control_launches;
+  profile::UntracedTimes own;
+  own.source = profile::UntracedSource::control_launches;
   own.wall = {8};
   own.added = {2};
   own.added_share = {0.25};
@@ -37,7 +37,7 @@ profile::Stage prefill() {
   own.idle_share = {0.25};
   own.budget = {{part_of_class(profile::KernelClass::gemm), {6}, {0.75}, std::nullopt, false},
                 {profile::TimePart::idle_launch, {2}, {0.25}, std::nullopt, true}};
-  stage.unwatched = own;
+  stage.untraced = own;
   return stage;
 }
 
@@ -50,15 +50,15 @@ profile::Stage decode() {
   stage.idle = Milliseconds{15};
   stage.wall_per_step = Milliseconds{3};
   stage.share_of_stage_time = {0.75};
-  stage.unwatched_why_not = profile::NotUnwatched::no_other_time;
+  stage.untraced_why_not = profile::NoUntracedTime::no_other_time;
   return stage;
 }
 
 // The same decode takes 24 ms untraced.
-profile::Stage unwatched_decode() {
+profile::Stage untraced_decode() {
   profile::Stage stage = decode();
-  profile::Unwatched own;
-  own.source = profile::UnwatchedSource::workload_clock;
+  profile::UntracedTimes own;
+  own.source = profile::UntracedSource::workload_clock;
   own.wall = {24};
   own.per_step = Milliseconds{2.4};
   own.added = {6};
@@ -66,8 +66,8 @@ profile::Stage unwatched_decode() {
   own.busy = {15};
   own.idle = {9};
   own.idle_share = {0.375};
-  stage.unwatched = own;
-  stage.unwatched_why_not.reset();
+  stage.untraced = own;
+  stage.untraced_why_not.reset();
   stage.step_wall = testing::times({3, 3});
   return stage;
 }
@@ -128,7 +128,7 @@ TEST(Shown, AStageThatWasOnlyTracedStaysAsItIs) {
 }
 
 TEST(Shown, TokenTimesFollowFromTheStages) {
-  const profile::Profile shown = testing::shown(profile_of({prefill(), unwatched_decode()}));
+  const profile::Profile shown = testing::shown(profile_of({prefill(), untraced_decode()}));
   EXPECT_EQ(shown.stages[1].shown.wall_per_step->value, 2.4);
   EXPECT_DOUBLE_EQ(shown.stages[1].shown.step_wall->mean->value, 2.4);
   EXPECT_DOUBLE_EQ(shown.token_times.shown->time_per_output_token->mean->value, 2.4);
@@ -141,13 +141,13 @@ TEST(Shown, TokenTimesFollowFromTheStages) {
 
 // Windows contain pieces of two decodes: 400 and 20 ms including untraced time, 3 steps each. The
 // untraced time may come from between the windows or from the control run.
-class PiecesInWindows : public ::testing::TestWithParam<profile::UnwatchedSource> {};
+class PiecesInWindows : public ::testing::TestWithParam<profile::UntracedSource> {};
 
 TEST_P(PiecesInWindows, HaveNoSpread) {
-  profile::Stage stage = unwatched_decode();
-  stage.unwatched->source = GetParam();
-  stage.unwatched->steps_recorded = 6;
-  stage.unwatched->steps_all = 600;
+  profile::Stage stage = untraced_decode();
+  stage.untraced->source = GetParam();
+  stage.untraced->steps_recorded = 6;
+  stage.untraced->steps_all = 600;
   stage.wall = testing::times({400, 20});
   profile::Profile recorded = profile_of({prefill(), stage});
   recorded.token_times.time_per_output_token = testing::times({133, 7});
@@ -164,12 +164,12 @@ TEST_P(PiecesInWindows, HaveNoSpread) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shown, PiecesInWindows,
-                         ::testing::Values(profile::UnwatchedSource::between_windows,
-                                           profile::UnwatchedSource::control_launches));
+                         ::testing::Values(profile::UntracedSource::between_windows,
+                                           profile::UntracedSource::control_launches));
 
-TEST(Shown, WithoutUnwatchedTimesIsTheProfileItself) {
+TEST(Shown, WithoutUntracedTimesIsTheProfileItself) {
   profile::Stage traced = prefill();
-  traced.unwatched.reset();
+  traced.untraced.reset();
   const profile::Profile shown = testing::shown(profile_of({traced, decode()}));
   EXPECT_EQ(shown.stages[0].shown.wall.mean->value, 10);
   EXPECT_EQ(shown.stages[0].shown.share_of_stage_time.value, 0.25);  // of recorded times

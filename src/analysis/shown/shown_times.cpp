@@ -37,11 +37,11 @@ class ShownTokens {
 
   TokenTimesShown take() {
     show_recorded_times();
-    if (is_unwatched(prefill_) && shown_.time_to_first_token) {
+    if (is_untraced(prefill_) && shown_.time_to_first_token) {
       shown_.time_to_first_token =
           shown_times(without_tracing(*prefill_, *recorded_.time_to_first_token));
     }
-    if (is_unwatched(decode_)) show_decode(*decode_);
+    if (is_untraced(decode_)) show_decode(*decode_);
     const bool spread = is_spread(prefill_) || is_spread(decode_);
     if (!spread) shown_.typical_request = shown_.request;
     if (!add_served()) add_figures();
@@ -49,7 +49,7 @@ class ShownTokens {
   }
 
  private:
-  static bool is_unwatched(const Stage* stage) { return stage != nullptr && stage->unwatched; }
+  static bool is_untraced(const Stage* stage) { return stage != nullptr && stage->untraced; }
   static bool is_spread(const Stage* stage) {
     return stage != nullptr && stage->shown.wall.typical != profile::Typical::mean;
   }
@@ -69,7 +69,7 @@ class ShownTokens {
   }
 
   void show_decode(const Stage& decode) {
-    const profile::Unwatched& own = *decode.unwatched;
+    const profile::UntracedTimes& own = *decode.untraced;
     const auto& token = recorded_.time_per_output_token;
     if (!decode.shown.in_windows || !own.per_step) {
       const double slower = slowdown(decode);
@@ -82,8 +82,8 @@ class ShownTokens {
     if (!shown_.request) return;
     if (decode.shown.in_windows) {
       shown_.request.reset();
-    } else if (is_unwatched(prefill_)) {
-      shown_.request = Milliseconds{prefill_->unwatched->wall.value + own.wall.value};
+    } else if (is_untraced(prefill_)) {
+      shown_.request = Milliseconds{prefill_->untraced->wall.value + own.wall.value};
     }
   }
 
@@ -112,7 +112,7 @@ class ShownTokens {
     row.figure = figure;
     row.stage = stage_name;
     row.time = time;
-    row.without_tracing = is_unwatched(stage);
+    row.without_tracing = is_untraced(stage);
     if (!row.without_tracing) {
       row.not_profiled = not_profiled(stage_name);
     } else if (!stage->shown.in_windows) {
@@ -213,11 +213,11 @@ Times mean_alone(const Times& recorded, double mean) {
 }
 
 double slowdown(const profile::Stage& stage) {
-  return stage.wall.mean->value / stage.unwatched->wall.value;
+  return stage.wall.mean->value / stage.untraced->wall.value;
 }
 
 Times without_tracing(const profile::Stage& stage, const Times& recorded) {
-  return stage.shown.in_windows ? mean_alone(recorded, stage.unwatched->wall.value)
+  return stage.shown.in_windows ? mean_alone(recorded, stage.untraced->wall.value)
                                 : scaled(recorded, 1 / slowdown(stage));
 }
 

@@ -12,10 +12,10 @@ using PartialTest = StagesFixture;
 // Windows of an overhead budget: the first sees the program's first prefill, the second some decode
 // steps.
 TEST_F(PartialTest, SaysThatTheOnlyPrefillIsAColdOne) {
-  trace_.collection(0, true, trace::CollectionReason::program_start);
-  trace_.collection(900, false, trace::CollectionReason::budget);
-  trace_.collection(5'000, true, trace::CollectionReason::budget);
-  trace_.collection(9'000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(0, true, trace::TracingReason::program_start);
+  trace_.tracing_changes(900, false, trace::TracingReason::budget);
+  trace_.tracing_changes(5'000, true, trace::TracingReason::budget);
+  trace_.tracing_changes(9'000, false, trace::TracingReason::process_end);
   const InstanceId first = instance(kPrefill, 100, 800);
   kernel(first, {}, 100, 800);
   const InstanceId loop = instance(kDecode, 6'000, 6'400);
@@ -31,10 +31,10 @@ TEST_F(PartialTest, SaysThatTheOnlyPrefillIsAColdOne) {
 
 // Two equal prefills, or a cold one and a warm one.
 TEST_F(PartialTest, SaysThatTheFirstTwoPrefillsMayBeCold) {
-  trace_.collection(0, true, trace::CollectionReason::program_start);
-  trace_.collection(3'000, false, trace::CollectionReason::budget);
-  trace_.collection(5'000, true, trace::CollectionReason::budget);
-  trace_.collection(9'000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(0, true, trace::TracingReason::program_start);
+  trace_.tracing_changes(3'000, false, trace::TracingReason::budget);
+  trace_.tracing_changes(5'000, true, trace::TracingReason::budget);
+  trace_.tracing_changes(9'000, false, trace::TracingReason::process_end);
   for (const Nanoseconds start : {100, 1'000}) {
     const InstanceId prefill = instance(kPrefill, start, start + 700);
     kernel(prefill, {}, start, start + 700);
@@ -44,10 +44,10 @@ TEST_F(PartialTest, SaysThatTheFirstTwoPrefillsMayBeCold) {
 }
 
 TEST_F(PartialTest, DoesNotCallAPrefillColdBehindAWarmUp) {
-  trace_.collection(0, true, trace::CollectionReason::program_start);
-  trace_.collection(3'000, false, trace::CollectionReason::budget);
-  trace_.collection(5'000, true, trace::CollectionReason::budget);
-  trace_.collection(9'000, false, trace::CollectionReason::process_end);
+  trace_.tracing_changes(0, true, trace::TracingReason::program_start);
+  trace_.tracing_changes(3'000, false, trace::TracingReason::budget);
+  trace_.tracing_changes(5'000, true, trace::TracingReason::budget);
+  trace_.tracing_changes(9'000, false, trace::TracingReason::process_end);
   for (const auto& [start, time] :
        {std::pair<Nanoseconds, Nanoseconds>{100, 1'600}, {2'000, 700}}) {
     const InstanceId prefill = instance(kPrefill, start, start + time);
@@ -60,9 +60,9 @@ TEST_F(PartialTest, DoesNotCallAPrefillColdBehindAWarmUp) {
 
 // Attached late: nothing shows that the prefill is the first.
 TEST_F(PartialTest, DoesNotCallAPrefillColdBeforeWhichOthersMayHaveRun) {
-  trace_.collection(50, true, trace::CollectionReason::command);
-  trace_.collection(900, false, trace::CollectionReason::command);
-  trace_.collection(5'000, true, trace::CollectionReason::command);
+  trace_.tracing_changes(50, true, trace::TracingReason::command);
+  trace_.tracing_changes(900, false, trace::TracingReason::command);
+  trace_.tracing_changes(5'000, true, trace::TracingReason::command);
   const InstanceId first = instance(kPrefill, 100, 800);
   kernel(first, {}, 100, 800);
   measure();

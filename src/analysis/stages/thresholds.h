@@ -10,7 +10,7 @@
 //
 // Each comment says what the limit separates and, in brackets, on which captures it was set:
 // `tuning`, the half of tests/data/h200-detection/labels.json of that name, with the captures that
-// show it; `runs`, tests/data/h200-runs and h200-unwatched; `llama.cpp`, its server on an H200.
+// show it; `runs`, tests/data/h200-runs and h200-untraced; `llama.cpp`, its server on an H200.
 // None was set on the other half of labels.json, `held_out`, which tests them
 // (bench/detection/calibrate.py, tests/end_to_end/test_detected_models.py).
 namespace llmprof::analysis::threshold {

@@ -21,9 +21,9 @@ TracedWindows windows_of(const TestTrace& t) {
 
 TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) {
   TestTrace t;
-  t.collection(0, true, trace::CollectionReason::program_start);
-  t.collection(100, false);
-  t.collection(200, true);
+  t.tracing_changes(0, true, trace::TracingReason::program_start);
+  t.tracing_changes(100, false);
+  t.tracing_changes(200, true);
   t.launched("gemm", 10, 20, 60);
   t.launched("gemm", 50, 60, 150);    // the CPU ran ahead: everything until 150 is visible
   t.launched("gemm", 210, 400, 450);  // untraced work may have kept the GPU busy until 400
@@ -39,9 +39,9 @@ TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) 
 
 TEST(UntracedGpuTime, BeginsWithThePeriodWhereTheGpuWasIdleBefore) {
   TestTrace t;
-  t.collection(0, true, trace::CollectionReason::program_start);
-  t.collection(100, false);
-  t.collection(200, true);
+  t.tracing_changes(0, true, trace::TracingReason::program_start);
+  t.tracing_changes(100, false);
+  t.tracing_changes(200, true);
   t.launched("gemm", 10, 20, 60);
   t.launched("gemm", 210, 220, 250);
   t.freeze();
@@ -50,8 +50,8 @@ TEST(UntracedGpuTime, BeginsWithThePeriodWhereTheGpuWasIdleBefore) {
 
 TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
   TestTrace t;
-  t.collection(0, true, trace::CollectionReason::program_start);
-  t.collection(100, false, trace::CollectionReason::step_limit);
+  t.tracing_changes(0, true, trace::TracingReason::program_start);
+  t.tracing_changes(100, false, trace::TracingReason::step_limit);
   t.launched("gemm", 10, 20, 60);
   t.freeze();
   EXPECT_EQ(windows_of(t), (TracedWindows{{100, INT64_MAX}}));
@@ -59,7 +59,7 @@ TEST(UntracedGpuTime, LastsUntilTheEndWhereNothingWasTracedAgain) {
 
 TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
   TestTrace t;
-  t.collection(100, true, trace::CollectionReason::arm_range);
+  t.tracing_changes(100, true, trace::TracingReason::arm_range);
   t.launched("gemm", 110, 120, 160);
   t.freeze();
   EXPECT_EQ(windows_of(t), (TracedWindows{{INT64_MIN, 120}}));
@@ -67,7 +67,7 @@ TEST(UntracedGpuTime, AProcessArmedLaterIsUntracedBefore) {
 
 TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
   TestTrace t;
-  t.collection(0, false, trace::CollectionReason::other_subscriber);
+  t.tracing_changes(0, false, trace::TracingReason::other_subscriber);
   t.launched("gemm", 110, 120, 160);
   t.freeze();
   EXPECT_FALSE(t.stages().untraced.any());
@@ -75,10 +75,10 @@ TEST(UntracedGpuTime, AProcessThatWasNeverTracedHasNone) {
 
 TEST(TracingPeriods, ShowWhetherATimeWasTraced) {
   TestTrace t;
-  t.collection(0, true, trace::CollectionReason::program_start);
-  t.collection(100, false);
-  t.collection(200, true);
-  t.collection(300, false, trace::CollectionReason::process_end);
+  t.tracing_changes(0, true, trace::TracingReason::program_start);
+  t.tracing_changes(100, false);
+  t.tracing_changes(200, true);
+  t.tracing_changes(300, false, trace::TracingReason::process_end);
   const TracingPeriods periods(t.freeze());
   EXPECT_TRUE(periods.traced_at(trace::ProcessId(0), -5));
   EXPECT_TRUE(periods.traced_at(trace::ProcessId(0), 99));
@@ -97,10 +97,10 @@ class DutyCycle : public ::testing::Test {
 
   DutyCycle() {
     trace_.range("decode_all", kFirst - 20, kFirst + 8 * kLength);
-    trace_.collection(0, true, trace::CollectionReason::program_start);
+    trace_.tracing_changes(0, true, trace::TracingReason::program_start);
     for (const auto& [step, on] : {std::pair{2, false}, {4, true}, {6, false}}) {
-      trace_.collection(kFirst + step * kLength - 15, on, trace::CollectionReason::duty,
-                        static_cast<uint64_t>(step));
+      trace_.tracing_changes(kFirst + step * kLength - 15, on, trace::TracingReason::duty,
+                             static_cast<uint64_t>(step));
     }
     for (int step = 0; step < 8; ++step) {
       const Nanoseconds start = kFirst + step * kLength;
@@ -148,9 +148,9 @@ TEST_F(DutyCycle, NoStepLastsAsLongAsTheUntracedOnesBeforeIt) {
 // Tracing windows set by time end and start within steps.
 TEST(TimeWindows, AStepThatHoldsUntracedTimeIsInNoStatistics) {
   TestTrace t;
-  t.collection(0, true, trace::CollectionReason::program_start);
-  t.collection(1100, false, trace::CollectionReason::budget);
-  t.collection(1400, true, trace::CollectionReason::budget);
+  t.tracing_changes(0, true, trace::TracingReason::program_start);
+  t.tracing_changes(1100, false, trace::TracingReason::budget);
+  t.tracing_changes(1400, true, trace::TracingReason::budget);
   t.range("decode_all", 880, 1600);
   t.range("decode_step", 882, 985);
   t.launched("gemm", 890, 900, 980);

@@ -115,9 +115,9 @@ TEST(TimeOfDevices, KeepsDevicesApartAndCountsHiddenGraphsAsCompute) {
 // Untraced from 30 to 60: whether the GPU was idle then is unknown.
 TEST(TimeOfDevices, LeavesOutWhatWasNotTraced) {
   TestTrace t;
-  t.collection(0, true);
-  t.collection(30, false);
-  t.collection(60, true);
+  t.tracing_changes(0, true);
+  t.tracing_changes(30, false);
+  t.tracing_changes(60, true);
   t.launched("gemm", 5, 10, 20);
   t.launched("gemm", 70, 80, 90);
   const std::vector<profile::DeviceTime> times = times_of(t);

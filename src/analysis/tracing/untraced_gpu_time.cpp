@@ -8,15 +8,15 @@ namespace {
 using Period = TracingPeriods::Period;
 using Window = UntracedGpuTime::Window;
 
-std::vector<Period> untraced_periods(const trace::CollectionTable& table,
+std::vector<Period> untraced_periods(const trace::TracingTable& table,
                                      const std::vector<size_t>& rows) {
   const auto is_tracing = [&](size_t row) {
-    return table.state[row] == trace::CollectionState::tracing;
+    return table.state[row] == trace::TracingState::tracing;
   };
   if (std::ranges::none_of(rows, is_tracing)) return {};
   // Armed from the start means before the first CUDA call: nothing can be missing.
-  const bool from_start = is_tracing(rows.front()) &&
-                          table.reason[rows.front()] == trace::CollectionReason::program_start;
+  const bool from_start =
+      is_tracing(rows.front()) && table.reason[rows.front()] == trace::TracingReason::program_start;
   std::vector<Period> periods;
   bool traced = from_start;
   Nanoseconds since = INT64_MIN;
@@ -148,7 +148,7 @@ std::vector<Window> windows_between(const std::vector<Period>& periods, const Gr
 
 }  // namespace
 
-std::vector<size_t> collection_rows(const trace::CollectionTable& table, trace::ProcessId process) {
+std::vector<size_t> collection_rows(const trace::TracingTable& table, trace::ProcessId process) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < table.size(); ++i) {
     if (table.process[i] == process) rows.push_back(i);
@@ -158,10 +158,10 @@ std::vector<size_t> collection_rows(const trace::CollectionTable& table, trace::
 }
 
 TracingPeriods::TracingPeriods(const trace::Trace& trace) : by_process_(trace.processes.size()) {
-  if (trace.collection.size() == 0) return;
+  if (trace.tracing_changes.size() == 0) return;
   for (size_t i = 0; i < by_process_.size(); ++i) {
-    const auto rows = collection_rows(trace.collection, trace::ProcessId(i));
-    by_process_[i] = untraced_periods(trace.collection, rows);
+    const auto rows = collection_rows(trace.tracing_changes, trace::ProcessId(i));
+    by_process_[i] = untraced_periods(trace.tracing_changes, rows);
     any_ = any_ || !by_process_[i].empty();
   }
 }

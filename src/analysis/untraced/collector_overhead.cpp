@@ -143,11 +143,11 @@ double half_interval(const WindowFigures& a, const WindowFigures& b) {
 }
 
 // The one process whose collector alternated; none if there is none or more than one.
-trace::ProcessId alternating_process(const trace::CollectionTable& table) {
+trace::ProcessId alternating_process(const trace::TracingTable& table) {
   trace::ProcessId found;
   for (size_t i = 0; i < table.size(); ++i) {
-    const bool duty = table.reason[i] == trace::CollectionReason::duty ||
-                      table.reason[i] == trace::CollectionReason::budget;
+    const bool duty = table.reason[i] == trace::TracingReason::duty ||
+                      table.reason[i] == trace::TracingReason::budget;
     if (!duty || table.process[i] == found) continue;
     if (found.valid()) return {};
     found = table.process[i];
@@ -156,15 +156,15 @@ trace::ProcessId alternating_process(const trace::CollectionTable& table) {
 }
 
 // The collector's own step counts. A window's last step is followed by the next change.
-void count_duty(const trace::CollectionTable& table, trace::ProcessId process, bool graphs,
+void count_duty(const trace::TracingTable& table, trace::ProcessId process, bool graphs,
                 profile::CollectorOverhead& result) {
   const std::vector<size_t> rows = collection_rows(table, process);
   Nanoseconds cost = 0;
   std::map<uint64_t, uint64_t> traced_windows;
   std::map<uint64_t, uint64_t> untraced_windows;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const bool tracing = table.state[rows[i]] == trace::CollectionState::tracing;
-    const bool before = i > 0 && table.state[rows[i - 1]] == trace::CollectionState::tracing;
+    const bool tracing = table.state[rows[i]] == trace::TracingState::tracing;
+    const bool before = i > 0 && table.state[rows[i - 1]] == trace::TracingState::tracing;
     if (tracing != before) {
       ++result.switches;
       cost += table.cost[rows[i]];
@@ -220,12 +220,12 @@ void measure(const AllWindows& found, profile::CollectorOverhead& result) {
 
 std::optional<profile::CollectorOverhead> collector_overhead(const trace::Trace& trace,
                                                              const Stages& stages) {
-  const trace::ProcessId process = alternating_process(trace.collection);
+  const trace::ProcessId process = alternating_process(trace.tracing_changes);
   if (!process.valid()) return std::nullopt;
   profile::CollectorOverhead result;
   result.interval_confidence = {kIntervalConfidence};
   const AllWindows found = find_windows(trace, stages, process);
-  count_duty(trace.collection, process, found.graphs, result);
+  count_duty(trace.tracing_changes, process, found.graphs, result);
   measure(found, result);
   return result;
 }

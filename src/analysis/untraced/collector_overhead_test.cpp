@@ -25,11 +25,11 @@ class Alternation {
  public:
   Alternation() {
     t_.instance(t_.stage("decode"), 0, 0);
-    t_.collection(0, true, trace::CollectionReason::program_start, 0);
+    t_.tracing_changes(0, true, trace::TracingReason::program_start, 0);
   }
 
   Alternation& traced(std::initializer_list<Nanoseconds> steps) {
-    if (untraced_ > 0) t_.collection(at_, true, reason_, steps_);
+    if (untraced_ > 0) t_.tracing_changes(at_, true, reason_, steps_);
     for (const Nanoseconds length : steps) {
       Step& step = t_.step(at_, at_ + length);
       step.untraced_before = untraced_;
@@ -45,7 +45,7 @@ class Alternation {
     return *this;
   }
   Alternation& untraced(uint32_t steps, Nanoseconds length) {
-    t_.collection(at_, false, reason_, steps_);
+    t_.tracing_changes(at_, false, reason_, steps_);
     return still_untraced(steps, length);
   }
   Alternation& still_untraced(uint32_t steps, Nanoseconds length) {
@@ -59,12 +59,12 @@ class Alternation {
     graphs_ = true;
     return *this;
   }
-  Alternation& because(trace::CollectionReason reason) {
+  Alternation& because(trace::TracingReason reason) {
     reason_ = reason;
     return *this;
   }
   std::optional<profile::CollectorOverhead> measured() {
-    t_.collection(at_, false, trace::CollectionReason::process_end, steps_);
+    t_.tracing_changes(at_, false, trace::TracingReason::process_end, steps_);
     const trace::Trace trace = t_.freeze();
     meter_work(trace, t_.stages());
     return collector_overhead(trace, t_.stages());
@@ -77,7 +77,7 @@ class Alternation {
   Nanoseconds at_ = 0;
   uint32_t untraced_ = 0;
   uint64_t steps_ = 0;
-  trace::CollectionReason reason_ = trace::CollectionReason::duty;
+  trace::TracingReason reason_ = trace::TracingReason::duty;
   bool graphs_ = false;
 };
 
@@ -154,7 +154,7 @@ TEST(CollectorOverhead, WarmUpsDoNotCount) {
 
 TEST(CollectorOverhead, WithoutADutyCycleThereIsNothingToSay) {
   Alternation run;
-  run.because(trace::CollectionReason::command);
+  run.because(trace::TracingReason::command);
   run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90);
   EXPECT_FALSE(run.measured());
 }
@@ -163,7 +163,7 @@ TEST(CollectorOverhead, OfSeveralProcessesNothingIsSaid) {
   Alternation run;
   run.traced({97}).untraced(6, 90).traced({97}).untraced(6, 90);
   trace::Trace trace = run.trace().freeze();
-  trace.collection.process.back() = trace::ProcessId(1);
+  trace.tracing_changes.process.back() = trace::ProcessId(1);
   EXPECT_FALSE(collector_overhead(trace, run.trace().stages()));
 }
 

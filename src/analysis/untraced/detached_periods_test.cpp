@@ -20,26 +20,26 @@ Periods periods_of(TestTrace& t) {
 
 TEST(DetachedPeriods, AreWithoutWhatAttachingAndDetachingTook) {
   TestTrace t;
-  t.collection(100, true);
+  t.tracing_changes(100, true);
   t.detached(300, 50);
-  t.collection(500, true);
+  t.tracing_changes(500, true);
   t.detached(600, 10);
   EXPECT_EQ(periods_of(t), (Periods{{INT64_MIN, 100}, {300, 500}, {600, trace::kOpenEnd}}));
 }
 
 TEST(DetachedPeriods, EndWithTheProcess) {
   TestTrace t;
-  t.collection(100, true);
+  t.tracing_changes(100, true);
   t.detached(300, 0);
-  t.detached(700, 20, trace::CollectionReason::process_end);
+  t.detached(700, 20, trace::TracingReason::process_end);
   EXPECT_EQ(periods_of(t), (Periods{{INT64_MIN, 100}, {300, 680}}));
 }
 
 TEST(DetachedPeriods, AreNotThoseInWhichTracingPaused) {
   TestTrace t;
-  t.collection(100, true);
-  t.collection(300, false);  // CUPTI stays attached
-  t.collection(500, true);
+  t.tracing_changes(100, true);
+  t.tracing_changes(300, false);  // CUPTI stays attached
+  t.tracing_changes(500, true);
   EXPECT_EQ(periods_of(t), (Periods{{INT64_MIN, 100}}));
 }
 

@@ -155,10 +155,10 @@ std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace) {
 
 std::vector<TracingPeriods::Period> detached_periods(const trace::Trace& trace,
                                                      trace::ProcessId process) {
-  const trace::CollectionTable& table = trace.collection;
+  const trace::TracingTable& table = trace.tracing_changes;
   const std::vector<size_t> rows = collection_rows(table, process);
   const auto is_tracing = [&](size_t row) {
-    return table.state[row] == trace::CollectionState::tracing;
+    return table.state[row] == trace::TracingState::tracing;
   };
   std::vector<TracingPeriods::Period> periods;
   if (std::ranges::none_of(rows, is_tracing)) return periods;
@@ -168,8 +168,8 @@ std::vector<TracingPeriods::Period> detached_periods(const trace::Trace& trace,
     // The change itself is not part of the program's own time.
     const Nanoseconds until = table.time[row] - table.cost[row];
     if (detached && until > since) periods.push_back({since, until});
-    detached = table.state[row] == trace::CollectionState::detached &&
-               table.reason[row] != trace::CollectionReason::process_end;
+    detached = table.state[row] == trace::TracingState::detached &&
+               table.reason[row] != trace::TracingReason::process_end;
     since = table.time[row];
   }
   if (detached) periods.push_back({since, trace::kOpenEnd});

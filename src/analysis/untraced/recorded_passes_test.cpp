@@ -16,7 +16,7 @@ class TracedWindow {
   static constexpr Nanoseconds kUntil = 5000;
 
   TracedWindow() : prefill_(t_.stage("prefill")) {
-    t_.collection(kFrom, true);
+    t_.tracing_changes(kFrom, true);
     t_.detached(kUntil, 0);
     t_.outside();
     launch(kFrom - 100);

@@ -5,7 +5,7 @@
 namespace llmprof::analysis {
 namespace {
 
-TEST(UnwatchedByControl, TimesTheSameLaunchesWithoutWarmUp) {
+TEST(UntracedByControl, TimesTheSameLaunchesWithoutWarmUp) {
   WatchedRequests recorded(100);
   recorded.record();
   WatchedRequests control(7'000);
@@ -13,7 +13,7 @@ TEST(UnwatchedByControl, TimesTheSameLaunchesWithoutWarmUp) {
   expect_times_by_instance(recorded.find(&control));
 }
 
-TEST(UnwatchedByControl, FindsThePassesAmongOtherLaunches) {
+TEST(UntracedByControl, FindsThePassesAmongOtherLaunches) {
   WatchedRequests recorded(100);
   recorded.record();
   WatchedRequests control(7'000);
@@ -24,20 +24,20 @@ TEST(UnwatchedByControl, FindsThePassesAmongOtherLaunches) {
 
 // One more step in each request. The warm-up's prefill and its first three steps are excluded, as
 // many as are warm-up in the recorded run.
-TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
+TEST(UntracedByControl, OfOtherNumbersOfPassesTimesEachPass) {
   WatchedRequests recorded(100);
   recorded.record();
   WatchedRequests control(7'000);
   control.note_request(10'000, 5000, {900, 900, 900, 180});
   control.note_request(20'000, 900, {180, 180, 180, 180});
   control.note_request(30'000, 900, {180, 180, 180, 180});
-  const Unwatched unwatched = recorded.find(&control);
-  const StageUnwatched& prefill = unwatched.stages.at(0);
+  const UntracedTimes untraced = recorded.find(&control);
+  const StageUntraced& prefill = untraced.stages.at(0);
   expect_whole_stage(prefill);
   EXPECT_EQ(prefill.wall, 900);
   EXPECT_EQ(prefill.passes, 2U);
   EXPECT_EQ(prefill.instances, 0U);
-  const StageUnwatched& decode = unwatched.stages.at(1);
+  const StageUntraced& decode = untraced.stages.at(1);
   expect_whole_stage(decode);
   EXPECT_EQ(decode.passes, 9U);
   EXPECT_EQ(decode.per_step, 180);
@@ -47,7 +47,7 @@ TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
 
 // Compiled code: the first request of a process tunes, with different launches in each process;
 // decode launches run ahead of the GPU, and its tokens are joined before the host waits.
-TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
+TEST(UntracedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
   const auto decode_ahead = [](WatchedRequests& program, Nanoseconds base, Nanoseconds time) {
     for (int i = 0; i < 20; ++i) program.note_graph(base + 5 * i);
     program.note_kernels(40, 3, base + 100);
@@ -72,15 +72,15 @@ TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
   for (int request = 1; request < 4; ++request) {
     decode_ahead(control, 100'000 * (request + 1), 3200);
   }
-  const StageUnwatched stage = recorded.find(&control).stages.at(0);
+  const StageUntraced stage = recorded.find(&control).stages.at(0);
   expect_whole_stage(stage);
-  EXPECT_EQ(stage.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(stage.source, UntracedSource::control_launches);
   EXPECT_EQ(stage.wall, 3200);
   EXPECT_EQ(stage.per_step, 160);
   EXPECT_EQ(stage.added, 800);
 }
 
-TEST(UnwatchedByControl, AColdPassDoesNotStandForLaterOnes) {
+TEST(UntracedByControl, AColdPassDoesNotStandForLaterOnes) {
   for (const bool only_the_first : {false, true}) {
     for (const int prefills : {3, 4}) {  // three were recorded
       WatchedRequests recorded(100);
@@ -91,52 +91,52 @@ TEST(UnwatchedByControl, AColdPassDoesNotStandForLaterOnes) {
       for (int i = 0; i < prefills; ++i) {
         control.note_request(10'000 + i * 10'000, 1000, std::vector<Nanoseconds>(11, 180));
       }
-      const Unwatched unwatched = recorded.find(&control);
-      EXPECT_EQ(unwatched.stages.at(0).known(), !only_the_first || prefills == 4) << prefills;
-      EXPECT_TRUE(unwatched.stages.at(1).known());
+      const UntracedTimes untraced = recorded.find(&control);
+      EXPECT_EQ(untraced.stages.at(0).known(), !only_the_first || prefills == 4) << prefills;
+      EXPECT_TRUE(untraced.stages.at(1).known());
     }
   }
 }
 
-TEST(UnwatchedByControl, OtherLaunchesAreNotTimed) {
+TEST(UntracedByControl, OtherLaunchesAreNotTimed) {
   WatchedRequests recorded(100);
   recorded.record();
   WatchedRequests control(7'000);
   control.note_other_work();
-  const Unwatched unwatched = recorded.find(&control);
-  EXPECT_EQ(unwatched.stages.at(0).why_not, NotUnwatched::launches_differ);
-  EXPECT_EQ(unwatched.stages.at(1).why_not, NotUnwatched::launches_differ);
+  const UntracedTimes untraced = recorded.find(&control);
+  EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::launches_differ);
+  EXPECT_EQ(untraced.stages.at(1).why_not, NoUntracedTime::launches_differ);
 }
 
-TEST(UnwatchedByControl, AThirdOfThePassesIsNotEnough) {
+TEST(UntracedByControl, AThirdOfThePassesIsNotEnough) {
   WatchedRequests recorded(100);
   recorded.record();
   WatchedRequests control(7'000);
   control.note_request(20'000, 900, {180, 180, 180});
-  EXPECT_EQ(recorded.find(&control).stages.at(1).why_not, NotUnwatched::launches_differ);
+  EXPECT_EQ(recorded.find(&control).stages.at(1).why_not, NoUntracedTime::launches_differ);
 }
 
-TEST(UnwatchedByControl, WithoutAControlRunThereIsNoOtherTime) {
+TEST(UntracedByControl, WithoutAControlRunThereIsNoOtherTime) {
   WatchedRequests recorded(100);
   recorded.record();
-  const Unwatched unwatched = recorded.find(nullptr);
-  EXPECT_EQ(unwatched.stages.at(0).why_not, NotUnwatched::no_other_time);
-  EXPECT_EQ(unwatched.stages.at(1).why_not, NotUnwatched::no_other_time);
+  const UntracedTimes untraced = recorded.find(nullptr);
+  EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::no_other_time);
+  EXPECT_EQ(untraced.stages.at(1).why_not, NoUntracedTime::no_other_time);
 }
 
-TEST(UnwatchedByControl, TheWorkloadsClockComesFirstWhereItFits) {
+TEST(UntracedByControl, TheWorkloadsClockComesFirstWhereItFits) {
   WatchedRequests recorded(100);
   recorded.record();
   recorded.t.workload_time("prefill", 0.00096);
   recorded.t.workload_time("decode", 0.01);  // for other work
   WatchedRequests control(7'000);
   control.note_requests(900, 940);
-  const Unwatched unwatched = recorded.find(&control);
-  EXPECT_EQ(unwatched.stages.at(0).source, UnwatchedSource::workload_clock);
-  EXPECT_DOUBLE_EQ(unwatched.stages.at(0).wall, 960);
-  expect_whole_stage(unwatched.stages.at(1));
-  EXPECT_EQ(unwatched.stages.at(1).source, UnwatchedSource::control_launches);
-  EXPECT_EQ(unwatched.stages.at(1).wall, 555);
+  const UntracedTimes untraced = recorded.find(&control);
+  EXPECT_EQ(untraced.stages.at(0).source, UntracedSource::workload_clock);
+  EXPECT_DOUBLE_EQ(untraced.stages.at(0).wall, 960);
+  expect_whole_stage(untraced.stages.at(1));
+  EXPECT_EQ(untraced.stages.at(1).source, UntracedSource::control_launches);
+  EXPECT_EQ(untraced.stages.at(1).wall, 555);
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ class TracedRequests {
       }
     }
   }
-  Unwatched find(WatchedRequests& control) {
+  UntracedTimes find(WatchedRequests& control) {
     const Budgets budgets = t.budgets();
-    return find_unwatched(t.trace(), t.stages(), budgets, &control.t.freeze(), false);
+    return find_untraced_times(t.trace(), t.stages(), budgets, &control.t.freeze(), false);
   }
 
   TestTrace t;
@@ -47,7 +47,7 @@ class TracedRequests {
 
 // 800 and 840 from the first launch to the end of the wait: mean 820, plus 100 before (80 and 120).
 // The time before the warm-up's first launch does not count.
-TEST(UnwatchedByDriver, AddsWhatPrecedesTheFirstLaunch) {
+TEST(UntracedByDriver, AddsWhatPrecedesTheFirstLaunch) {
   TracedRequests recorded;
   recorded.record({150, 80, 120});
   WatchedRequests control(7'000);
@@ -57,7 +57,7 @@ TEST(UnwatchedByDriver, AddsWhatPrecedesTheFirstLaunch) {
 }
 
 // Stages that start with their GPU work: their launches come before it.
-TEST(UnwatchedByDriver, ALaunchBeforeTheStageIsNoPreparation) {
+TEST(UntracedByDriver, ALaunchBeforeTheStageIsNoPreparation) {
   TracedRequests recorded;
   recorded.record({-50, -50, -50});
   WatchedRequests control(7'000);
@@ -66,33 +66,33 @@ TEST(UnwatchedByDriver, ALaunchBeforeTheStageIsNoPreparation) {
   expect_times_by_instance(recorded.find(control));
 }
 
-TEST(UnwatchedByDriver, OtherLaunchesAreNotTimed) {
+TEST(UntracedByDriver, OtherLaunchesAreNotTimed) {
   TracedRequests recorded;
   recorded.record({0, 0, 0});
   WatchedRequests control(7'000);
   control.t.noted_by_driver();
   control.note_other_work();
-  const Unwatched unwatched = recorded.find(control);
-  for (const StageUnwatched& stage : unwatched.stages) {
-    EXPECT_EQ(stage.why_not, NotUnwatched::launches_differ);
+  const UntracedTimes untraced = recorded.find(control);
+  for (const StageUntraced& stage : untraced.stages) {
+    EXPECT_EQ(stage.why_not, NoUntracedTime::launches_differ);
     EXPECT_EQ(stage.wall, 0);
   }
 }
 
 // Only the runtime's launches were intercepted, which differ from the traced ones.
-TEST(UnwatchedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
+TEST(UntracedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
   TracedRequests recorded;
   recorded.record({0, 0, 0});
   WatchedRequests control(7'000);
   control.note_requests(900, 940);
-  const Unwatched unwatched = recorded.find(control);
-  EXPECT_EQ(unwatched.stages.at(0).why_not, NotUnwatched::no_other_time);
-  EXPECT_EQ(unwatched.stages.at(1).why_not, NotUnwatched::no_other_time);
+  const UntracedTimes untraced = recorded.find(control);
+  EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::no_other_time);
+  EXPECT_EQ(untraced.stages.at(1).why_not, NoUntracedTime::no_other_time);
 }
 
 // Each instance captures six kernels and launches the graph: 40 before the first one, 800 busy.
 // Untraced, 860 from the first captured launch on.
-TEST(UnwatchedByDriver, TimesPassesFromTheLaunchesCapturedIntoThem) {
+TEST(UntracedByDriver, TimesPassesFromTheLaunchesCapturedIntoThem) {
   TestTrace recorded;
   const uint32_t prefill = recorded.stage("prefill");
   TestTrace control;
@@ -111,8 +111,8 @@ TEST(UnwatchedByDriver, TimesPassesFromTheLaunchesCapturedIntoThem) {
     control.noted(CallKind::wait, 0, base + 70, base + 860);
   }
   const Budgets budgets = recorded.budgets();
-  const StageUnwatched stage =
-      find_unwatched(recorded.trace(), recorded.stages(), budgets, &control.freeze(), false)
+  const StageUntraced stage =
+      find_untraced_times(recorded.trace(), recorded.stages(), budgets, &control.freeze(), false)
           .stages.at(0);
   expect_whole_stage(stage);
   EXPECT_EQ(stage.wall, 900);
@@ -155,7 +155,7 @@ class ShortPasses {
   }
   void launch_once_more() { note(CallKind::kernel, 1, 1000 * (kPasses + 2)); }
 
-  StageUnwatched find() {
+  StageUntraced find() {
     const Budgets budgets = recorded_.budgets();
     trace::Trace control = control_.freeze();
     std::vector<size_t> launches;
@@ -166,7 +166,7 @@ class ShortPasses {
       control.host_calls.kind[launches[change.launch]] = change.kind;
       control.host_calls.handle[launches[change.launch]] = change.function;
     }
-    return find_unwatched(recorded_.trace(), recorded_.stages(), budgets, &control, false)
+    return find_untraced_times(recorded_.trace(), recorded_.stages(), budgets, &control, false)
         .stages.at(0);
   }
 
@@ -188,42 +188,42 @@ class ShortPasses {
 };
 
 // 500 each traced, 450 untraced.
-TEST(UnwatchedByDriver, TheSameLaunchesNeedNoSearch) {
-  const StageUnwatched stage = ShortPasses().find();
+TEST(UntracedByDriver, TheSameLaunchesNeedNoSearch) {
+  const StageUntraced stage = ShortPasses().find();
   expect_whole_stage(stage);
-  EXPECT_EQ(stage.source, UnwatchedSource::control_launches);
+  EXPECT_EQ(stage.source, UntracedSource::control_launches);
   EXPECT_EQ(stage.wall, 450);
   EXPECT_EQ(stage.added, 50);
   EXPECT_EQ(stage.instances, 20U);
 }
 
-TEST(UnwatchedByDriver, AnotherKernelIsAnotherProgram) {
+TEST(UntracedByDriver, AnotherKernelIsAnotherProgram) {
   ShortPasses passes;
   passes.change(60, CallKind::kernel, 13);  // the previous launch's function
-  EXPECT_EQ(passes.find().why_not, NotUnwatched::launches_differ);
+  EXPECT_EQ(passes.find().why_not, NoUntracedTime::launches_differ);
 }
 
 // Up to 48 launches after a captured one, it is unknown which kernels are equal. A changed launch
 // stays visible until both functions are launched again, four launches later.
-TEST(UnwatchedByDriver, KernelsBehindACapturedOneAreNotCompared) {
+TEST(UntracedByDriver, KernelsBehindACapturedOneAreNotCompared) {
   ShortPasses unseen;
   unseen.change(43, CallKind::kernel, 12);
   EXPECT_TRUE(unseen.find().known());
   ShortPasses seen;
   seen.change(48, CallKind::kernel, 13);
-  EXPECT_EQ(seen.find().why_not, NotUnwatched::launches_differ);
+  EXPECT_EQ(seen.find().why_not, NoUntracedTime::launches_differ);
 }
 
-TEST(UnwatchedByDriver, AGraphInsteadOfAKernelIsAnotherProgram) {
+TEST(UntracedByDriver, AGraphInsteadOfAKernelIsAnotherProgram) {
   ShortPasses passes;
   passes.change(4, CallKind::graph, 99);
-  EXPECT_EQ(passes.find().why_not, NotUnwatched::launches_differ);
+  EXPECT_EQ(passes.find().why_not, NoUntracedTime::launches_differ);
 }
 
-TEST(UnwatchedByDriver, OneLaunchMoreIsAnotherProgram) {
+TEST(UntracedByDriver, OneLaunchMoreIsAnotherProgram) {
   ShortPasses passes;
   passes.launch_once_more();
-  EXPECT_EQ(passes.find().why_not, NotUnwatched::launches_differ);
+  EXPECT_EQ(passes.find().why_not, NoUntracedTime::launches_differ);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class Windows {
   static constexpr Nanoseconds kDetached = 800;
 
   Windows() {
-    t.collection(0, true, trace::CollectionReason::program_start);
+    t.tracing_changes(0, true, trace::TracingReason::program_start);
     t.detached(kDetached, 0);
     t.instance(t.stage("decode"), 0, 2600).untraced_steps = 10;
     for (int i = 0; i < 4; ++i) {
@@ -26,9 +26,9 @@ class Windows {
     t.noted(CallKind::graph, 7, start, start);
     t.noted(CallKind::wait, 0, start + 10, start + time);
   }
-  StageUnwatched find() {
+  StageUntraced find() {
     const Budgets budgets = t.budgets();
-    return find_unwatched(t.trace(), t.stages(), budgets, nullptr, false).stages.at(0);
+    return find_untraced_times(t.trace(), t.stages(), budgets, nullptr, false).stages.at(0);
   }
 
   TestTrace t;
@@ -36,18 +36,18 @@ class Windows {
 
 // Steps of the same process that are up to twice as slow count as the same steps; slower ones do
 // not.
-TEST(UnwatchedBetweenWindows, MayBeTwiceAsLongAsTraced) {
+TEST(UntracedBetweenWindows, MayBeTwiceAsLongAsTraced) {
   for (const Nanoseconds time : {390, 410}) {
     Windows windows;
     for (int i = 0; i < 10; ++i) windows.note_step(1000 + time * i, time);
-    const StageUnwatched decode = windows.find();
+    const StageUntraced decode = windows.find();
     EXPECT_EQ(decode.known(), time < 400);
-    EXPECT_EQ(decode.why_not == NotUnwatched::does_not_fit, time > 400);
+    EXPECT_EQ(decode.why_not == NoUntracedTime::does_not_fit, time > 400);
   }
 }
 
 // 14 steps in the run with windows; there they are too slow to be the traced ones.
-TEST(UnwatchedByControl, PassesThatAreSeldomThereAreOthers) {
+TEST(UntracedByControl, PassesThatAreSeldomThereAreOthers) {
   for (const int steps : {4, 12}) {
     Windows windows;
     for (int i = 0; i < 10; ++i) windows.note_step(1000 + 410 * i, 410);
@@ -58,21 +58,21 @@ TEST(UnwatchedByControl, PassesThatAreSeldomThereAreOthers) {
       control.noted(CallKind::wait, 0, 1010 + 170 * i, 1170 + 170 * i);
     }
     const Budgets budgets = windows.t.budgets();
-    const StageUnwatched decode =
-        find_unwatched(windows.t.trace(), windows.t.stages(), budgets, &control.freeze(), false)
-            .stages.at(0);
+    const StageUntraced decode = find_untraced_times(windows.t.trace(), windows.t.stages(), budgets,
+                                                     &control.freeze(), false)
+                                     .stages.at(0);
     EXPECT_EQ(decode.known(), steps == 12) << steps;
   }
 }
 
 // The first two passes still recover from tracing and the last may be cut, so 7 are timed. 14 steps
 // of 160 make 2240, with 150 busy each 2100. Traced, they would have taken 2800.
-TEST(UnwatchedBetweenWindows, TimesWhatRanWhileNothingWasTraced) {
+TEST(UntracedBetweenWindows, TimesWhatRanWhileNothingWasTraced) {
   Windows windows;
   for (int i = 0; i < 10; ++i) windows.note_step(1000 + 160 * i, i < 2 ? 155 : 160);
-  const StageUnwatched decode = windows.find();
+  const StageUntraced decode = windows.find();
   expect_whole_stage(decode);
-  EXPECT_EQ(decode.source, UnwatchedSource::between_windows);
+  EXPECT_EQ(decode.source, UntracedSource::between_windows);
   EXPECT_EQ(decode.passes, 7U);
   EXPECT_EQ(decode.instances, 0U);
   EXPECT_EQ(decode.per_step, 160);
@@ -80,13 +80,13 @@ TEST(UnwatchedBetweenWindows, TimesWhatRanWhileNothingWasTraced) {
   EXPECT_EQ(decode.added, 560);
   EXPECT_EQ(decode.idle, 140);
   EXPECT_DOUBLE_EQ(decode.idle_scale, 0.2);
-  EXPECT_EQ(unwatched_parts(decode).at("hidden CUDA graphs"), 2100);
+  EXPECT_EQ(untraced_parts(decode).at("hidden CUDA graphs"), 2100);
 }
 
-TEST(UnwatchedBetweenWindows, AFewPassesAreNotEnough) {
+TEST(UntracedBetweenWindows, AFewPassesAreNotEnough) {
   Windows windows;
   for (int i = 0; i < 3; ++i) windows.note_step(1000 + 160 * i, 160);
-  EXPECT_EQ(windows.find().why_not, NotUnwatched::no_other_time);
+  EXPECT_EQ(windows.find().why_not, NoUntracedTime::no_other_time);
 }
 
 }  // namespace

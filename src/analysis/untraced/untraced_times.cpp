@@ -105,7 +105,7 @@ class Finder {
     traced_.resize(stages.stages.size());
     for (size_t i = 0; i < stages.stages.size(); ++i) {
       if (i >= budgets.stages.size() || budgets.stages[i].instances == 0) {
-        result_.stages[i].why_not = NotUnwatched::warmup_only;
+        result_.stages[i].why_not = NoUntracedTime::warmup_only;
       } else {
         traced_[i] = traced_stage(stages, budgets.stages[i]);
       }
@@ -118,7 +118,7 @@ class Finder {
     for (uint32_t i = 0; i < stages_.stages.size(); ++i) {
       for (const auto& timing : trace_.workload->stages) {
         if (timing.name != stages_.stages[i].name || timing.mean_ms <= 0 || !open(i)) continue;
-        set_wall(i, timing.mean_ms * kNanosecondsPerMillisecond, UnwatchedSource::workload_clock);
+        set_wall(i, timing.mean_ms * kNanosecondsPerMillisecond, UntracedSource::workload_clock);
       }
     }
   }
@@ -130,7 +130,7 @@ class Finder {
     by_launches_in(traced_sequences(trace_), control);
   }
 
-  Unwatched take() {
+  UntracedTimes take() {
     for (size_t i = 0; i < result_.stages.size(); ++i) {
       if (result_.stages[i].known()) scale(i);
     }
@@ -171,8 +171,8 @@ class Finder {
 
   [[nodiscard]] bool open(size_t stage) const {
     const auto why = result_.stages[stage].why_not;
-    return why == NotUnwatched::no_other_time || why == NotUnwatched::launches_differ ||
-           why == NotUnwatched::does_not_fit;
+    return why == NoUntracedTime::no_other_time || why == NoUntracedTime::launches_differ ||
+           why == NoUntracedTime::does_not_fit;
   }
   [[nodiscard]] bool any_open() const {
     return std::ranges::any_of(std::views::iota(size_t{0}, result_.stages.size()),
@@ -201,7 +201,7 @@ class Finder {
       add_times_by_run(time_passes(own, found), true, times);
     }
     if (!any) return;
-    use(times, UnwatchedSource::between_windows);
+    use(times, UntracedSource::between_windows);
     for (size_t i = 0; i < all.size(); ++i) result_.stages[i].all_passes = all[i];
   }
 
@@ -217,7 +217,7 @@ class Finder {
                                    const std::vector<LaunchPass>& passes) {
       use(times_by_instance(time_passes(other, passes, prepared), recorded, stages_, busy_,
                             unnoted),
-          UnwatchedSource::control_launches);
+          UntracedSource::control_launches);
     };
     for (const LaunchSequence& other : others) {
       // Launch by launch the same program: no need to search for its passes.
@@ -237,26 +237,26 @@ class Finder {
       }
       add_times_by_run(time_passes(other, without_warmup(found, recorded, stages_)), false, times);
     }
-    use(times, UnwatchedSource::control_launches);
+    use(times, UntracedSource::control_launches);
   }
 
-  void use(const std::vector<PassTimes>& times, UnwatchedSource source) {
+  void use(const std::vector<PassTimes>& times, UntracedSource source) {
     for (uint32_t i = 0; i < times.size(); ++i) {
       if (open(i)) set_passes(i, times[i], source);
     }
   }
 
-  void set_wall(uint32_t stage, double wall, UnwatchedSource source) {
+  void set_wall(uint32_t stage, double wall, UntracedSource source) {
     const TracedStage& traced = traced_[stage];
-    StageUnwatched& result = result_.stages[stage];
+    StageUntraced& result = result_.stages[stage];
     const bool busy_fits =
         traced.busy <= std::max((1 + threshold::kTolerance) * wall,
                                 wall + threshold::kAddedToAKernel * traced.kernels);
-    const double longest = source == UnwatchedSource::between_windows ? threshold::kClearlyMore
-                                                                      : threshold::kLongestUntraced;
+    const double longest = source == UntracedSource::between_windows ? threshold::kClearlyMore
+                                                                     : threshold::kLongestUntraced;
     if (wall < threshold::kShortestUntraced * traced.wall || wall > longest * traced.wall ||
         !busy_fits) {
-      result.why_not = NotUnwatched::does_not_fit;
+      result.why_not = NoUntracedTime::does_not_fit;
       return;
     }
     result.why_not.reset();
@@ -277,10 +277,10 @@ class Finder {
   }
 
   // Uses times of single passes.
-  void set_passes(uint32_t stage, const PassTimes& times, UnwatchedSource source) {
+  void set_passes(uint32_t stage, const PassTimes& times, UntracedSource source) {
     const TracedStage& traced = traced_[stage];
-    StageUnwatched& result = result_.stages[stage];
-    const bool of_control = source == UnwatchedSource::control_launches;
+    StageUntraced& result = result_.stages[stage];
+    const bool of_control = source == UntracedSource::control_launches;
     // The control run's only passes of that kind are also its first: equally cold, unlike later
     // ones.
     const bool only_cold = of_control && stages_.stages[stage].only_the_first &&
@@ -290,8 +290,8 @@ class Finder {
     const bool seldom = of_control && static_cast<double>(times.passes) <
                                           threshold::kMost * static_cast<double>(result.all_passes);
     if (times.passes == 0 || only_cold || seldom) {
-      if (result.why_not == NotUnwatched::no_other_time) {
-        result.why_not = NotUnwatched::launches_differ;
+      if (result.why_not == NoUntracedTime::no_other_time) {
+        result.why_not = NoUntracedTime::launches_differ;
       }
       return;
     }
@@ -308,13 +308,13 @@ class Finder {
     result.instances = times.instances;
   }
 
-  static double scale_of(size_t part, const StageUnwatched& known) {
+  static double scale_of(size_t part, const StageUntraced& known) {
     return holds_work(part) ? known.busy_scale : known.idle_scale;
   }
 
   // Scales what is ranked: the idle time of the stage and of its gaps.
   void scale(size_t stage) {
-    const StageUnwatched& known = result_.stages[stage];
+    const StageUntraced& known = result_.stages[stage];
     const auto scaled = [](Nanoseconds& time, double by) {
       time = std::llround(static_cast<double>(time) * by);
     };
@@ -346,7 +346,7 @@ class Finder {
   const Stages& stages_;
   std::vector<TracedStage> traced_;
   std::vector<double> busy_;
-  Unwatched result_;
+  UntracedTimes result_;
 };
 
 bool on_gpu(const trace::Trace& trace) {
@@ -356,8 +356,9 @@ bool on_gpu(const trace::Trace& trace) {
 
 }  // namespace
 
-Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
-                         const trace::Trace* control, bool selected) {
+UntracedTimes find_untraced_times(const trace::Trace& trace, const Stages& stages,
+                                  const Budgets& budgets, const trace::Trace* control,
+                                  bool selected) {
   Finder finder(trace, stages, budgets);
   // The program itself records CPU operators, at almost no cost.
   const bool of_cpu = !on_gpu(trace);
@@ -365,11 +366,11 @@ Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const 
     finder.by_workload();
     finder.by_launches(control);
   }
-  Unwatched found = finder.take();
-  for (StageUnwatched& stage : found.stages) {
-    if (selected) stage.why_not = NotUnwatched::selection;
-    if (of_cpu && stage.why_not == NotUnwatched::no_other_time) {
-      stage.why_not = NotUnwatched::cpu_operators;
+  UntracedTimes found = finder.take();
+  for (StageUntraced& stage : found.stages) {
+    if (selected) stage.why_not = NoUntracedTime::selection;
+    if (of_cpu && stage.why_not == NoUntracedTime::no_other_time) {
+      stage.why_not = NoUntracedTime::cpu_operators;
     }
   }
   return found;

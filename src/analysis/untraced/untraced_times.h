@@ -6,17 +6,17 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/stages/stages.h"
-#include "profile/unwatched.h"
+#include "profile/untraced.h"
 
 namespace llmprof::analysis {
 
-using profile::NotUnwatched;
-using profile::UnwatchedSource;
+using profile::NoUntracedTime;
+using profile::UntracedSource;
 
 // One stage of the program without profiling. Mean times in ns per instance.
-struct StageUnwatched {
-  std::optional<NotUnwatched> why_not = NotUnwatched::no_other_time;  // none: it is known
-  UnwatchedSource source = UnwatchedSource::workload_clock;
+struct StageUntraced {
+  std::optional<NoUntracedTime> why_not = NoUntracedTime::no_other_time;  // none: it is known
+  UntracedSource source = UntracedSource::workload_clock;
   double wall = 0;
   std::optional<double> per_step;  // decode only
   double added = 0;                // by tracing: traced minus untraced wall time
@@ -33,15 +33,16 @@ struct StageUnwatched {
   [[nodiscard]] bool known() const { return !why_not; }
 };
 
-struct Unwatched {
-  std::vector<StageUnwatched> stages;  // one per stage
+struct UntracedTimes {
+  std::vector<StageUntraced> stages;  // one per stage
   // Budgets with the untraced program's idle time where known, used to rank savings. Gaps are
   // scaled with them.
   Budgets budgets;
 };
 
 // `control`: the control run, or null.
-Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
-                         const trace::Trace* control, bool selected);
+UntracedTimes find_untraced_times(const trace::Trace& trace, const Stages& stages,
+                                  const Budgets& budgets, const trace::Trace* control,
+                                  bool selected);
 
 }  // namespace llmprof::analysis

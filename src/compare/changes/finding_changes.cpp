@@ -30,8 +30,8 @@ std::map<FindingKey, FindingOfSide> findings_of(std::span<const Run> runs) {
                                    finding.subject.value_or("")}];
       here.last = &finding;
       ++here.runs;
-      if (!finding.recoverable) continue;
-      here.sum += finding.recoverable->value;
+      if (!finding.saving) continue;
+      here.sum += finding.saving->value;
       ++here.known;
     }
   }

@@ -65,10 +65,10 @@ struct PartTotal {
 using PartTotals = std::map<std::string, PartTotal>;
 
 // Over all measured instances, recorded or without profiling.
-void add_parts(const StageOfRuns& stages, bool unwatched, int64_t PartTotal::* side,
+void add_parts(const StageOfRuns& stages, bool untraced, int64_t PartTotal::* side,
                PartTotals& totals) {
   for (const profile::Stage* stage : stages) {
-    const auto& budget = unwatched ? stage->shown.budget : stage->budget;
+    const auto& budget = untraced ? stage->shown.budget : stage->budget;
     if (!budget) continue;
     for (const profile::BudgetPart& part : *budget) {
       if (part.part == profile::TimePart::not_traced) continue;
@@ -237,11 +237,11 @@ StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kern
   diff.base_units = units_of(base);
   diff.now_units = units_of(now);
   diff.unit = unit_of(*base.front());
-  const bool unwatched = unwatched_on_both(sides, stage);
-  diff.times = unwatched ? Times::unwatched : Times::recorded;
+  const bool untraced = untraced_on_both(sides, stage);
+  diff.times = untraced ? Times::untraced : Times::recorded;
   PartTotals totals;
-  add_parts(base, unwatched, &PartTotal::base, totals);
-  add_parts(now, unwatched, &PartTotal::now, totals);
+  add_parts(base, untraced, &PartTotal::base, totals);
+  add_parts(now, untraced, &PartTotal::now, totals);
   fill_budget(totals, diff);
   const bool by_place = knows_places(sides.base, stage) && knows_places(sides.now, stage);
   if (all_kernels_seen) {

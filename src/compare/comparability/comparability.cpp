@@ -255,16 +255,16 @@ void add_work(Aspects& aspects) {
 
 void add_recording(const Sides& sides, Aspects& aspects) {
   const std::vector<std::string> stages = common_stages(sides);
-  const bool unwatched =
+  const bool untraced =
       !stages.empty() && std::ranges::all_of(stages, [&](const std::string& stage) {
-        return unwatched_on_both(sides, stage);
+        return untraced_on_both(sides, stage);
       });
   aspects.add("kernel_source", true,
               [](const Profile& p) -> Text { return std::string(to_string(p.totals.source)); });
   // Each recording method adds a different overhead; only times without profiling are free of it.
-  aspects.add("recording", !unwatched, recording);
+  aspects.add("recording", !untraced, recording);
   aspects.add("recording_version", false, recording_versions);
-  aspects.add("hidden_graphs", !unwatched, graphs);
+  aspects.add("hidden_graphs", !untraced, graphs);
   aspects.add("stage_source", false, stage_sources);
   aspects.add("stages", stages.empty(), stage_names);
   aspects.add("coverage", false, [](const Profile& p) -> Text {
@@ -274,7 +274,7 @@ void add_recording(const Sides& sides, Aspects& aspects) {
   });
   const auto knows = [](const Profile& p) -> Text {
     const bool any = std::ranges::any_of(
-        p.stages, [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
+        p.stages, [](const profile::Stage& stage) { return stage.untraced.has_value(); });
     return any ? "known" : "not known";
   };
   aspects.add("unwatched", false, knows);
@@ -296,13 +296,13 @@ std::vector<std::string> common_stages(const Sides& sides) {
   return names;
 }
 
-bool unwatched_on_both(const Sides& sides, const std::string& stage) {
-  std::set<profile::UnwatchedSource> sources;
+bool untraced_on_both(const Sides& sides, const std::string& stage) {
+  std::set<profile::UntracedSource> sources;
   for (const std::span<const Run> runs : {sides.base, sides.now}) {
     for (const Run& run : runs) {
       const profile::Stage* found = find_stage(run.profile, stage);
-      if (found == nullptr || !found->unwatched) return false;
-      sources.insert(found->unwatched->source);
+      if (found == nullptr || !found->untraced) return false;
+      sources.insert(found->untraced->source);
     }
   }
   return sources.size() == 1;

@@ -15,6 +15,6 @@ std::vector<Aspect> find_aspects(const Sides& sides);
 std::vector<std::string> common_stages(const Sides& sides);
 
 // Whether times without profiling can be compared: every run has them, from the same source.
-bool unwatched_on_both(const Sides& sides, const std::string& stage);
+bool untraced_on_both(const Sides& sides, const std::string& stage);
 
 }  // namespace llmprof::compare

@@ -48,10 +48,10 @@ constexpr auto words_of(NoAnswer /*of*/) {
   });
 }
 
-enum class Times : uint8_t { unwatched, recorded };
+enum class Times : uint8_t { untraced, recorded };
 constexpr auto words_of(Times /*of*/) {
   return vocabulary<Times>(
-      {{Times::unwatched, "times without profiling, from the same source on both sides"}});
+      {{Times::untraced, "times without profiling, from the same source on both sides"}});
 }
 
 // How an interval was computed.

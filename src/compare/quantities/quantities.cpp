@@ -165,7 +165,7 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
       stage_(std::move(stage)),
       judging_(judging),
       serving_(sides.base.front().profile.stages_found.serving.value_or(false)),
-      unwatched_(unwatched_on_both(sides, stage_)),
+      untraced_(untraced_on_both(sides, stage_)),
       steps_(comparable_steps(sides, stage_, left_out)),
       classes_(classes_of(sides, stage_)) {
   // With continuous batching each instance is one step with its own batch.
@@ -194,24 +194,24 @@ std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
 
 // Each run has one mean of its stage without profiling, per step if it has steps. In single runs it
 // varies like the recorded times.
-std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const {
-  if (!unwatched_ || statistic != Statistic::mean) return std::nullopt;
+std::optional<Comparison> StageQuantities::untraced(Statistic statistic) const {
+  if (!untraced_ || statistic != Statistic::mean) return std::nullopt;
   const auto wall = [](const profile::Stage& stage) -> std::optional<double> {
-    const profile::Unwatched& unwatched = *stage.unwatched;
-    return (unwatched.per_step ? *unwatched.per_step : unwatched.wall).value;
+    const profile::UntracedTimes& untraced = *stage.untraced;
+    return (untraced.per_step ? *untraced.per_step : untraced.wall).value;
   };
   const auto base = one_per_run(sides_.base, stage_, wall);
   const auto now = one_per_run(sides_.now, stage_, wall);
   if (!base || !now) return std::nullopt;
   const bool per_step =
-      find_stage(sides_.base.front().profile, stage_)->unwatched->per_step.has_value();
+      find_stage(sides_.base.front().profile, stage_)->untraced->per_step.has_value();
   Comparison comparison = described(independent_difference(*base, *now), sides_, stage_,
                                     per_step ? "step" : "wall", statistic, "runs");
   if (*base == *now) {
     comparison.low = comparison.high = comparison.difference = 0;
     comparison.method = Method::identical;
   }
-  comparison.times = Times::unwatched;
+  comparison.times = Times::untraced;
   if (comparison.low || !judging_.single) return comparison;
   const auto as_recorded = recorded(per_step ? "step" : "wall", Statistic::mean);
   if (!as_recorded || !as_recorded->low || *as_recorded->base <= 0) return comparison;
@@ -230,7 +230,7 @@ bool StageQuantities::is_of_steps(std::string_view quantity) const {
 
 // A decode's time per token, otherwise the time per instance.
 std::optional<Comparison> StageQuantities::wall_time() const {
-  auto wall = unwatched(Statistic::mean);
+  auto wall = untraced(Statistic::mean);
   if (!wall || !wall->low) wall = recorded("wall", Statistic::mean);
   return widened(std::move(wall));
 }
@@ -249,10 +249,10 @@ SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
       quantity == "step" || quantity == "step_idle" || quantity == "wall" || quantity == "idle";
   made.base_stage_s = measured_seconds(base);
   made.now_stage_s = measured_seconds(now);
-  if (comparison.times == Times::unwatched) {
+  if (comparison.times == Times::untraced) {
     made.base_wall = comparison.base.value_or(0);
-    made.most_idle = std::max(made.base_wall * base.unwatched->idle_share.value,
-                              comparison.now.value_or(0) * now.unwatched->idle_share.value);
+    made.most_idle = std::max(made.base_wall * base.untraced->idle_share.value,
+                              comparison.now.value_or(0) * now.untraced->idle_share.value);
   }
   return made;
 }
@@ -277,7 +277,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   } else {
     const SharedPeak shared = shared_peak(sides_, stage_, of_flops);
     if (!shared.known && !judging_.own_peaks) return std::nullopt;
-    const bool without = wall && wall->times == Times::unwatched;
+    const bool without = wall && wall->times == Times::untraced;
     const auto value = [&](const profile::Stage& stage) -> std::optional<double> {
       const auto& recorded = of_flops ? stage.mfu.wall : stage.mbu.wall;
       const auto& used =
@@ -319,9 +319,9 @@ std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
                                                    Statistic statistic) const {
   if (is_from_wall(quantity)) return from_wall(quantity);
   std::optional<Comparison> found;
-  const auto& without = find_stage(sides_.base.front().profile, stage_)->unwatched;
+  const auto& without = find_stage(sides_.base.front().profile, stage_)->untraced;
   if (quantity == (without && without->per_step ? "step" : "wall")) {
-    found = unwatched(statistic);
+    found = untraced(statistic);
     // One number per side has no interval, but the recorded times do.
     if (found && !found->low) found.reset();
   }
@@ -363,7 +363,7 @@ std::vector<Comparison> StageQuantities::compare_all() const {
   for (const std::string_view quantity : kAllQuantities) {
     if (is_from_wall(quantity)) add(std::string(quantity));
   }
-  if (auto found = widened(unwatched(Statistic::mean))) all.push_back(judged(std::move(*found)));
+  if (auto found = widened(untraced(Statistic::mean))) all.push_back(judged(std::move(*found)));
   for (auto& each : begun) {
     if (auto found = each.get()) all.push_back(judged(std::move(*found)));
   }

@@ -47,7 +47,7 @@ class StageQuantities {
                                                   Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> recorded(std::string_view quantity,
                                                    Statistic statistic) const;
-  [[nodiscard]] std::optional<Comparison> unwatched(Statistic statistic) const;
+  [[nodiscard]] std::optional<Comparison> untraced(Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> from_wall(std::string_view quantity) const;
   // A step's wall time, otherwise an instance's.
   [[nodiscard]] std::optional<Comparison> wall_time() const;
@@ -61,7 +61,7 @@ class StageQuantities {
   std::string stage_;
   const Judging& judging_;
   bool serving_ = false;
-  bool unwatched_ = false;
+  bool untraced_ = false;
   ComparableSteps steps_;
   ComparableInstances instances_;
   std::vector<std::string> classes_;

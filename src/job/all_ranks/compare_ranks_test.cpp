@@ -67,9 +67,9 @@ TEST(CompareRanks, FindsASingleDelay) {
   const auto& finding =
       *std::find_if(found.findings.begin(), found.findings.end(),
                     [](const auto& each) { return each.kind == profile::FindingKind::straggler; });
-  EXPECT_NEAR(finding.total_recoverable->value, 1, 5 * kMicrosecond);
-  EXPECT_NEAR(finding.recoverable_per_output_token->value, 1.0 / 100, kMicrosecond);
-  EXPECT_NEAR(finding.recoverable_per_token->value, 1.0 / 100, kMicrosecond);
+  EXPECT_NEAR(finding.total_saving->value, 1, 5 * kMicrosecond);
+  EXPECT_NEAR(finding.saving_per_output_token->value, 1.0 / 100, kMicrosecond);
+  EXPECT_NEAR(finding.saving_per_token->value, 1.0 / 100, kMicrosecond);
 }
 
 // Rank 1 computes 1.5 times as long: 8 x 100 us more per step, for which rank 0 waits.

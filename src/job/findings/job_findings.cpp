@@ -66,7 +66,7 @@ std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
     stage.by_step =
         std::ranges::find(comparison.steps, stage.name, &JobStep::stage) != comparison.steps.end();
     stage.unit = unit_of(reference, stage.name);
-    for (const profile::StageRecoverable& each : reference.recoverable) {
+    for (const profile::PotentialSavings& each : reference.savings) {
       if (each.stage == stage.name) stage.tokens = each.tokens;
     }
     for (const profile::Stage& each : reference.stages) {
@@ -85,14 +85,13 @@ Finding finding_of(FindingKind kind, const JobStage& stage, double total, Findin
   made.stage = stage.name;
   made.unit = stage.unit;
   made.values = std::move(values).take();
-  made.total_recoverable = Milliseconds{total};
-  made.recoverable = Milliseconds{total / stage.instances};
+  made.total_saving = Milliseconds{total};
+  made.saving = Milliseconds{total / stage.instances};
   made.share_of_wall = {stage.wall > 0 ? total / stage.wall : 0};
   if (stage.tokens && *stage.tokens > 0) {
-    made.recoverable_per_token = Milliseconds{made.recoverable->value / *stage.tokens};
+    made.saving_per_token = Milliseconds{made.saving->value / *stage.tokens};
     if (stage.decode_steps && *stage.decode_steps > 0) {
-      made.recoverable_per_output_token =
-          Milliseconds{made.recoverable->value / *stage.decode_steps};
+      made.saving_per_output_token = Milliseconds{made.saving->value / *stage.decode_steps};
     }
   }
   return made;
@@ -113,7 +112,7 @@ class FindingMaker {
     for (const profile::JobCollective& collective : comparison_.job.collectives) {
       add_link(collective);
     }
-    std::ranges::stable_sort(made_, std::greater{}, &Finding::total_recoverable);
+    std::ranges::stable_sort(made_, std::greater{}, &Finding::total_saving);
     return std::move(made_);
   }
 
@@ -143,8 +142,8 @@ class FindingMaker {
     } else {
       made.kind = FindingKind::straggler;
       made.values = std::move(values).take();
-      made.total_recoverable = straggler.wait_per_step;
-      made.recoverable = straggler.wait_per_step;
+      made.total_saving = straggler.wait_per_step;
+      made.saving = straggler.wait_per_step;
       made.share_of_wall = straggler.share_of_step.value_or(profile::Share{0});
     }
     made.subject = fmt::format("rank {}", straggler.rank);

@@ -32,8 +32,8 @@ std::vector<profile::Step> job_steps(const Ranks& ranks);
 // The job's stage without profiling, if the workload timed it. One rank's timing is the job's,
 // since ranks run the stage together. `own` are the ranks' stages, null if a rank has none; `stage`
 // has its statistics and its budget.
-std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profile::Stage*>& own,
-                                                   const profile::Stage& stage);
+std::optional<profile::UntracedTimes> untraced_of_job(const std::vector<const profile::Stage*>& own,
+                                                      const profile::Stage& stage);
 
 // Each fills its topic's members of `job`; those of earlier topics are already filled.
 using profile::Topic;

@@ -89,7 +89,7 @@ void rename(const ShortNames& renamed, profile::Profile& profile) {
   for (profile::KernelSequence& sequence : profile.kernel_sequences) {
     rename_rows(sequence.kernels);
   }
-  for (profile::StageRecoverable& stage : profile.recoverable) rename_rows(stage.kernels);
+  for (profile::PotentialSavings& stage : profile.savings) rename_rows(stage.kernels);
   for (profile::Finding& finding : profile.findings) {
     for (profile::FindingValue& value : finding.values) {
       if (value.text) rename_text(*value.text);

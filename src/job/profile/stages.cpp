@@ -55,10 +55,10 @@ class StageOfRanks {
     summarize_all();
     add_budget();
     add_utilization(first);
-    stage_.unwatched = unwatched_of_job(own_, stage_);
-    if (!stage_.unwatched) {
-      stage_.unwatched_why_not =
-          first.unwatched_why_not.value_or(profile::NotUnwatched::no_other_time);
+    stage_.untraced = untraced_of_job(own_, stage_);
+    if (!stage_.untraced) {
+      stage_.untraced_why_not =
+          first.untraced_why_not.value_or(profile::NoUntracedTime::no_other_time);
     }
   }
 

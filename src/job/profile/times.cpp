@@ -160,21 +160,21 @@ void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile&
   made.gpu_busy_share_of_wall = analysis::share(busy, wall);
 }
 
-std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profile::Stage*>& own,
-                                                   const profile::Stage& stage) {
-  const profile::Unwatched* timed = nullptr;
+std::optional<profile::UntracedTimes> untraced_of_job(const std::vector<const profile::Stage*>& own,
+                                                      const profile::Stage& stage) {
+  const profile::UntracedTimes* timed = nullptr;
   for (const profile::Stage* rank : own) {
     if (rank == nullptr) continue;
-    if (!rank->unwatched || rank->unwatched->source != profile::UnwatchedSource::workload_clock)
+    if (!rank->untraced || rank->untraced->source != profile::UntracedSource::workload_clock)
       return std::nullopt;
-    if (timed == nullptr) timed = &*rank->unwatched;
+    if (timed == nullptr) timed = &*rank->untraced;
   }
   const bool measured = stage.wall.mean && stage.wall.mean->value > 0 && stage.idle && stage.budget;
   if (timed == nullptr || !measured || timed->wall.value <= 0 || stage.tracing) return std::nullopt;
   const double recorded = stage.wall.mean->value;
   const double idle = stage.idle->value;
   const double busy = recorded - idle;
-  profile::Unwatched made;
+  profile::UntracedTimes made;
   made.source = timed->source;
   made.wall = timed->wall;
   made.per_step = timed->per_step;
@@ -192,7 +192,7 @@ std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profi
   const double of_idle = idle > 0 ? made.idle.value / idle : 0;
   const double steps = made.per_step ? made.wall.value / made.per_step->value : 0;
   for (const profile::BudgetPart& part : *stage.budget) {
-    profile::UnwatchedPart row;
+    profile::UntracedPart row;
     row.part = part.part;
     row.idle = part.idle;
     row.time = {part.time.value * (part.idle ? of_idle : of_busy)};
@@ -201,7 +201,7 @@ std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profi
     if (steps > 0) row.per_step = profile::Milliseconds{row.time.value / steps};
     made.budget.push_back(std::move(row));
   }
-  std::ranges::stable_sort(made.budget, std::greater{}, &profile::UnwatchedPart::time);
+  std::ranges::stable_sort(made.budget, std::greater{}, &profile::UntracedPart::time);
   return made;
 }
 

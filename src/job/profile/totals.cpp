@@ -51,7 +51,7 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
 }
 
 double saving_of(const profile::Finding& finding) {
-  return finding.total_recoverable ? finding.total_recoverable->value : -1;
+  return finding.total_saving ? finding.total_saving->value : -1;
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& jo
   // Findings about what a capture hides have no saving and come first, as in a single rank's
   // profile.
   std::ranges::stable_sort(findings, {}, [](const profile::Finding& finding) {
-    return std::pair(finding.total_recoverable.has_value(), -saving_of(finding));
+    return std::pair(finding.total_saving.has_value(), -saving_of(finding));
   });
 }
 

@@ -59,10 +59,10 @@ inline bool has_sane_rest(const wire::ReplayOverwritten& replay) { return replay
 inline bool has_sane_rest(const wire::ShortCounterSample& sample) {
   return sample.start >= 0 && sample.start < trace::kOpenEnd - UINT32_MAX;
 }
-inline bool has_sane_rest(const wire::Collection& change) {
-  return change.state >= wire::CollectionState::detached &&
-         change.state <= wire::CollectionState::stood_down &&
-         change.reason <= wire::CollectionReason::delay;
+inline bool has_sane_rest(const wire::TracingChange& change) {
+  return change.state >= wire::TracingState::detached &&
+         change.state <= wire::TracingState::stood_down &&
+         change.reason <= wire::TracingReason::delay;
 }
 inline bool has_sane_rest(const wire::Waiting& waiting) {
   return waiting.what >= wire::WaitsFor::command && waiting.what <= wire::WaitsFor::delay;

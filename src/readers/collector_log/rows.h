@@ -102,7 +102,7 @@ class Rows {
       set(RecordType::cuda_session, &Rows::give<wire::CudaSession, &Rows::session_>);
       set(RecordType::cuda_device, &Rows::give<wire::CudaDevice, &Rows::session_>);
       set(RecordType::variable, &Rows::give<wire::Variable, &Rows::session_>);
-      set(RecordType::collection, &Rows::give<wire::Collection, &Rows::session_>);
+      set(RecordType::tracing_change, &Rows::give<wire::TracingChange, &Rows::session_>);
       set(RecordType::waiting, &Rows::give<wire::Waiting, &Rows::session_>);
       set(RecordType::cupti_dropped, &Rows::give<wire::CuptiDropped, &Rows::session_>);
       set(RecordType::counters_off, &Rows::give<wire::CountersOff, &Rows::session_>);

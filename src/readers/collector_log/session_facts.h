@@ -16,24 +16,24 @@
 
 namespace llmprof::readers::collector_log {
 
-static_assert(static_cast<uint32_t>(trace::CollectionState::stood_down) + 1 ==
-              static_cast<uint32_t>(wire::CollectionState::stood_down));
-static_assert(static_cast<uint32_t>(trace::CollectionReason::delay) ==
-              static_cast<uint32_t>(wire::CollectionReason::delay));
+static_assert(static_cast<uint32_t>(trace::TracingState::stood_down) + 1 ==
+              static_cast<uint32_t>(wire::TracingState::stood_down));
+static_assert(static_cast<uint32_t>(trace::TracingReason::delay) ==
+              static_cast<uint32_t>(wire::TracingReason::delay));
 
-inline trace::CollectionState state_of(wire::CollectionState state) {
-  return static_cast<trace::CollectionState>(static_cast<uint32_t>(state) - 1);
+inline trace::TracingState state_of(wire::TracingState state) {
+  return static_cast<trace::TracingState>(static_cast<uint32_t>(state) - 1);
 }
 
-inline std::string why_stood_down(const wire::Collection& change) {
+inline std::string why_stood_down(const wire::TracingChange& change) {
   switch (change.reason) {
-    case wire::CollectionReason::other_subscriber:
+    case wire::TracingReason::other_subscriber:
       return "CUDA tracing stopped: another tool (nsys, ncu, torch.profiler) uses CUPTI, which "
              "serves one at a time; kernels were not recorded. Run without the other tool";
-    case wire::CollectionReason::cupti_missing:
+    case wire::TracingReason::cupti_missing:
       return "CUDA tracing stopped: libcupti could not be loaded, so kernels were not recorded. It "
              "comes with the CUDA toolkit and with PyTorch; LLMPROF_CUPTI names its path";
-    case wire::CollectionReason::cupti_failed:
+    case wire::TracingReason::cupti_failed:
       return fmt::format(
           "CUDA tracing stopped: CUPTI failed with result {}, so kernels were not recorded from "
           "then on. Set LLMPROF_CUPTI to another libcupti",
@@ -151,12 +151,11 @@ class SessionFacts : LogReading {
   }
 
   void add(const wire::Variable& variable) { variables_.push_back(variable); }
-  void add(const wire::Collection& change) {
+  void add(const wire::TracingChange& change) {
     armed_ = true;
-    trace::add_row(builder_.trace().collection, change.time, process_, state_of(change.state),
-                   static_cast<trace::CollectionReason>(change.reason), change.step,
-                   change.cost_ns);
-    if (change.state == wire::CollectionState::stood_down) {
+    trace::add_row(builder_.trace().tracing_changes, change.time, process_, state_of(change.state),
+                   static_cast<trace::TracingReason>(change.reason), change.step, change.cost_ns);
+    if (change.state == wire::TracingState::stood_down) {
       note(Severity::warning, "collector_stood_down", why_stood_down(change));
     }
   }

@@ -162,32 +162,32 @@ TEST(CollectorLogSession, KnowsWhoseClockItIs) {
             "08d4c016-5191-4d28-8979-d19011830f9b/time:[4026532000]");
 }
 
-wire::Collection change(int64_t time, wire::CollectionState state, wire::CollectionReason reason,
-                        uint64_t step = 0, uint32_t cost_ns = 0, uint32_t result = 0) {
+wire::TracingChange change(int64_t time, wire::TracingState state, wire::TracingReason reason,
+                           uint64_t step = 0, uint32_t cost_ns = 0, uint32_t result = 0) {
   return {time, state, reason, step, cost_ns, result};
 }
 
 TEST(CollectorLogSession, SaysWhatWasRecordedWhen) {
-  using State = wire::CollectionState;
-  using Reason = wire::CollectionReason;
+  using State = wire::TracingState;
+  using Reason = wire::TracingReason;
   const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
-    log.add(RecordType::collection, change(50, State::paused, Reason::duty, 4, 21'000));
-    log.add(RecordType::collection, change(10, State::tracing, Reason::program_start));
-    log.add(RecordType::collection, change(90, State::detached, Reason::process_end, 8));
+    log.add(RecordType::tracing_change, change(50, State::paused, Reason::duty, 4, 21'000));
+    log.add(RecordType::tracing_change, change(10, State::tracing, Reason::program_start));
+    log.add(RecordType::tracing_change, change(90, State::detached, Reason::process_end, 8));
   }));
-  ASSERT_EQ(trace.collection.size(), 3U);
-  EXPECT_EQ(trace.collection.time, (std::vector<Nanoseconds>{10, 50, 90}));
-  EXPECT_EQ(trace.collection.state,
-            (std::vector<trace::CollectionState>{trace::CollectionState::tracing,
-                                                 trace::CollectionState::paused,
-                                                 trace::CollectionState::detached}));
-  EXPECT_EQ(trace.collection.reason,
-            (std::vector<trace::CollectionReason>{trace::CollectionReason::program_start,
-                                                  trace::CollectionReason::duty,
-                                                  trace::CollectionReason::process_end}));
-  EXPECT_EQ(trace.collection.step, (std::vector<uint64_t>{0, 4, 8}));
-  EXPECT_EQ(trace.collection.cost, (std::vector<Nanoseconds>{0, 21'000, 0}));
-  EXPECT_EQ(trace.collection.process[0], trace::ProcessId(0));
+  ASSERT_EQ(trace.tracing_changes.size(), 3U);
+  EXPECT_EQ(trace.tracing_changes.time, (std::vector<Nanoseconds>{10, 50, 90}));
+  EXPECT_EQ(
+      trace.tracing_changes.state,
+      (std::vector<trace::TracingState>{trace::TracingState::tracing, trace::TracingState::paused,
+                                        trace::TracingState::detached}));
+  EXPECT_EQ(trace.tracing_changes.reason,
+            (std::vector<trace::TracingReason>{trace::TracingReason::program_start,
+                                               trace::TracingReason::duty,
+                                               trace::TracingReason::process_end}));
+  EXPECT_EQ(trace.tracing_changes.step, (std::vector<uint64_t>{0, 4, 8}));
+  EXPECT_EQ(trace.tracing_changes.cost, (std::vector<Nanoseconds>{0, 21'000, 0}));
+  EXPECT_EQ(trace.tracing_changes.process[0], trace::ProcessId(0));
   EXPECT_FALSE(trace.diagnostics.has("collector_stood_down"));
 }
 
@@ -207,10 +207,10 @@ TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
 }
 
 TEST(CollectorLogSession, IsNotWaitingOnceItTracedOrTriedTo) {
-  for (const auto state : {wire::CollectionState::tracing, wire::CollectionState::stood_down}) {
+  for (const auto state : {wire::TracingState::tracing, wire::TracingState::stood_down}) {
     const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
       log.add(RecordType::waiting, wire::Waiting{10, wire::WaitsFor::command, 0, 0, 0});
-      log.add(RecordType::collection, change(20, state, wire::CollectionReason::command));
+      log.add(RecordType::tracing_change, change(20, state, wire::TracingReason::command));
     }));
     EXPECT_FALSE(trace.diagnostics.has("collector_never_armed"));
   }
@@ -221,19 +221,17 @@ TEST(CollectorLogSession, IsNotWaitingOnceItTracedOrTriedTo) {
 }
 
 TEST(CollectorLogSession, SaysWhyItStoodDown) {
-  const auto message = [](wire::CollectionReason reason) {
+  const auto message = [](wire::TracingReason reason) {
     const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
-      log.add(RecordType::collection,
-              change(10, wire::CollectionState::stood_down, reason, 0, 0, 39));
+      log.add(RecordType::tracing_change,
+              change(10, wire::TracingState::stood_down, reason, 0, 0, 39));
     }));
     EXPECT_EQ(count_of(trace, "collector_stood_down"), 1U);
     return message_of(trace, "collector_stood_down");
   };
-  EXPECT_NE(message(wire::CollectionReason::other_subscriber).find("another tool"),
-            std::string::npos);
-  EXPECT_NE(message(wire::CollectionReason::cupti_missing).find("LLMPROF_CUPTI"),
-            std::string::npos);
-  EXPECT_NE(message(wire::CollectionReason::cupti_failed).find("result 39"), std::string::npos);
+  EXPECT_NE(message(wire::TracingReason::other_subscriber).find("another tool"), std::string::npos);
+  EXPECT_NE(message(wire::TracingReason::cupti_missing).find("LLMPROF_CUPTI"), std::string::npos);
+  EXPECT_NE(message(wire::TracingReason::cupti_failed).find("result 39"), std::string::npos);
 }
 
 TEST(CollectorLogSession, CountsWhatCuptiAndTheCountersLost) {
@@ -310,12 +308,12 @@ TEST(CollectorLogCounters, AreOneRowAValue) {
 
 TEST(CollectorLogSession, LeavesOutWhatIsImpossible) {
   const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
-    const auto state = [](uint32_t number) { return static_cast<wire::CollectionState>(number); };
-    const auto reason = [](uint32_t number) { return static_cast<wire::CollectionReason>(number); };
-    log.add(RecordType::collection, change(10, state(0), reason(0)));
-    log.add(RecordType::collection, change(10, state(5), reason(0)));
-    log.add(RecordType::collection, change(10, state(3), reason(12)));
-    log.add(RecordType::collection, change(-1, state(3), reason(0)));
+    const auto state = [](uint32_t number) { return static_cast<wire::TracingState>(number); };
+    const auto reason = [](uint32_t number) { return static_cast<wire::TracingReason>(number); };
+    log.add(RecordType::tracing_change, change(10, state(0), reason(0)));
+    log.add(RecordType::tracing_change, change(10, state(5), reason(0)));
+    log.add(RecordType::tracing_change, change(10, state(3), reason(12)));
+    log.add(RecordType::tracing_change, change(-1, state(3), reason(0)));
     log.add(RecordType::counter_sample, wire::CounterSample{10, 20, 1, 1});  // no value follows
     log.add(RecordType::counter_set, wire::CounterSet{1, 0, 0, 1U << 31U, 0});
     log.add_list(RecordType::counter_sample, wire::CounterSample{20, 10, 1, 1},
@@ -326,7 +324,7 @@ TEST(CollectorLogSession, LeavesOutWhatIsImpossible) {
     log.add_bytes(RecordType::cuda_session, "");
   }));
   EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 10U);
-  EXPECT_EQ(trace.collection.size() + trace.counters.size() + trace.devices.size(), 0U);
+  EXPECT_EQ(trace.tracing_changes.size() + trace.counters.size() + trace.devices.size(), 0U);
 }
 
 }  // namespace

@@ -89,9 +89,9 @@ bool is_shown(const Diff& diff, const Comparison& comparison) {
   }
   // Recorded idle time includes recording overhead.
   const bool of_host = is_wall(quantity) || quantity == "idle" || quantity == "step_idle";
-  if (!of_host || comparison.times == Times::unwatched) return true;
+  if (!of_host || comparison.times == Times::untraced) return true;
   return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
-    return each.times == Times::unwatched && is_of_steps(each.quantity) == is_of_steps(quantity);
+    return each.times == Times::untraced && is_of_steps(each.quantity) == is_of_steps(quantity);
   });
 }
 
@@ -156,7 +156,7 @@ std::string quantity_words(const Comparison& comparison, bool on_cpu) {
                         shown_text(std::string_view(comparison.quantity).substr(kClass.size())));
   }
   if (comparison.statistic != "mean") words += fmt::format(", {}", comparison.statistic);
-  if (comparison.times == Times::unwatched) words += ", without profiling";
+  if (comparison.times == Times::untraced) words += ", without profiling";
   return words;
 }
 

@@ -103,7 +103,7 @@ std::string wall_words(const Comparison& wall) {
   const std::string interval = interval_words(wall);
   return fmt::format("{} to {} ms per {}{} ({}{}{})", value_figure(wall, wall.base),
                      value_figure(wall, wall.now), wall.quantity == "step" ? "step" : "instance",
-                     wall.times == compare::Times::unwatched ? " without profiling" : "",
+                     wall.times == compare::Times::untraced ? " without profiling" : "",
                      change(wall.relative), interval.empty() ? "" : "; ", interval);
 }
 
@@ -192,7 +192,7 @@ std::string mean_words(const StageDiff& stage) {
   if (causes.empty()) return {};
   return fmt::format(" Of the budget's {} ms per {}{}: {}.", time_change(as_ms(stage.difference)),
                      to_string(stage.unit),
-                     stage.times == compare::Times::unwatched ? " without profiling" : "", causes);
+                     stage.times == compare::Times::untraced ? " without profiling" : "", causes);
 }
 
 // Causes are only worth reporting if something changed.

@@ -103,9 +103,9 @@ std::string speed_sentence(const Profile& profile) {
         totals.source == KernelSource::profiler ? ", each measured on its own by a kernel profiler"
                                                 : "");
   }
-  if (all_unwatched(profile)) {
+  if (all_untraced(profile)) {
     return fmt::format("Without profiling, {} ({}).", captured_times(profile),
-                       in_words(longest_stage(profile).unwatched->source));
+                       in_words(longest_stage(profile).untraced->source));
   }
   const std::string unprofiled = unprofiled_times(profile);
   if (unprofiled.empty()) return "Measured under the profiler, " + captured_times(profile) + ".";
@@ -184,7 +184,7 @@ std::string first_fix_sentence(const Profile& profile) {
   const Finding* first = first_gain(profile);
   if (first == nullptr) return {};
   const std::string saving =
-      joined({fmt::format("{} ms", ms(first->recoverable)), per_unit(*first)}, " ");
+      joined({fmt::format("{} ms", ms(first->saving)), per_unit(*first)}, " ");
   return fmt::format("Fix first: {}; potential saving up to {} ({} of {}'s wall time).",
                      after_colon(first->title), saving, percent(first->share_of_wall),
                      first->stage.value_or("the timeline"));

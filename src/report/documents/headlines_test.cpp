@@ -31,9 +31,9 @@ profile::Profile traced() {
   return profile;
 }
 
-profile::Unwatched unwatched(std::string_view source) {
-  profile::Unwatched own;
-  own.source = *profile::find_word<profile::UnwatchedSource>(source);
+profile::UntracedTimes untraced(std::string_view source) {
+  profile::UntracedTimes own;
+  own.source = *profile::find_word<profile::UntracedSource>(source);
   own.wall = {24};
   own.per_step = Milliseconds{2.4};
   own.added_share = {0.25};
@@ -60,7 +60,7 @@ TEST(Headlines, OfATracedRunHaveTheUnprofiledTimeBesideThem) {
 
 TEST(Headlines, OfTheProgramWithoutTracingHaveTheTracedTimeBesideThem) {
   profile::Profile profile = traced();
-  profile.stages[0].unwatched = unwatched("workload_clock");
+  profile.stages[0].untraced = untraced("workload_clock");
   const Headline token = *find(headlines(shown(profile)), "time per output token");
   EXPECT_EQ(token.text, "2.400");
   EXPECT_EQ(token.of, "mean of 2 decodes, without tracing");
@@ -73,7 +73,7 @@ TEST(Headlines, OfWindowsAreThoseOfTheProgram) {
   profile::Profile profile = traced();
   profile.token_times.time_per_output_token = testing::times({0.8, 15.2});
   profile.token_times.tokens_per_s = profile::TokensPerSecond{125};
-  profile.stages[0].unwatched = unwatched("between_windows");
+  profile.stages[0].untraced = untraced("between_windows");
   const std::vector<Headline> lines = headlines(shown(profile));
   EXPECT_EQ(find(lines, "time per output token")->text, "2.400");
   EXPECT_FALSE(find(lines, "time per output token")->beside);

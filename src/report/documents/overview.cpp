@@ -64,12 +64,12 @@ std::string token_words(const Profile& profile) {
 }
 
 std::string finding_line(const Finding& finding) {
-  if (!finding.recoverable) {
+  if (!finding.saving) {
     return fmt::format("{}. What to do: {}", finding.title, after_colon(sentence(finding.advice)));
   }
   const std::string per = per_unit(finding);
   return fmt::format("{}: up to {} ms{}{}, {} of {}'s wall time{}. What to do: {}", finding.title,
-                     ms(finding.recoverable), per.empty() ? "" : " ", per,
+                     ms(finding.saving), per.empty() ? "" : " ", per,
                      percent(finding.share_of_wall), finding.stage.value_or("the timeline"),
                      profile::has_flag(finding.values, profile::kTracingIncluded)
                          ? ", tracing overhead included"

@@ -38,7 +38,7 @@ void add_stage_walls(const Profile& profile, Document& document) {
                   "traced (ms) | #added by tracing, of the time without it",
                   instance_name(profile, "instance")),
       profile.stages, [](const Stage& stage) {
-        const auto& own = stage.unwatched;
+        const auto& own = stage.untraced;
         return cells(stage.name, grouped(stage.wall.count),
                      ms(own ? std::optional(own->wall) : std::nullopt), ms(stage.wall.mean),
                      percent(own ? std::optional(own->added_share) : std::nullopt));
@@ -65,8 +65,8 @@ void add_top_findings(const Profile& profile, Document& document) {
       "stage's wall time",
       profile.findings,
       [](const Finding& finding) {
-        return cells(finding.title, finding.advice, or_missing(finding.stage),
-                     ms(finding.recoverable), per_unit(finding),
+        return cells(finding.title, finding.advice, or_missing(finding.stage), ms(finding.saving),
+                     per_unit(finding),
                      percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
       },
       kPageFindings));
@@ -154,7 +154,7 @@ class Headlines {
   void add_busy() {
     const auto& shown = tokens_.gpu_busy_share_of_wall;
     if (!shown) return;
-    const bool without = any_unwatched(profile_);
+    const bool without = any_untraced_times(profile_);
     Headline& line =
         add(fmt::format("{} busy", device_word(profile_)), text_of(percent(shown)), shown->value,
             "", fmt::format("of the stages' wall time, {}", tracing_words(without)));
@@ -182,8 +182,8 @@ class Headlines {
     const Finding* const first = first_gain(profile_);
     if (first == nullptr) return;
     const bool traced = first->stage && !without_tracing(*first->stage);
-    add("largest opportunity", fmt::format("up to {}", ms(first->recoverable)),
-        first->recoverable->value, "ms",
+    add("largest opportunity", fmt::format("up to {}", ms(first->saving)), first->saving->value,
+        "ms",
         fmt::format("{}: {}", joined({per_unit(*first), traced ? "traced" : ""}, ", "),
                     after_colon(first->title)));
   }

@@ -201,15 +201,15 @@ TEST(Stage2Report, WarnsOfKernelsHiddenInGraphs) {
 // Bounds from ncu's counts are mentioned only if there are any.
 TEST(Stage2Report, SaysHowTheBoundsOfKernelsWereFound) {
   profile::Profile sample = full_sample();
-  ASSERT_FALSE(sample.recoverable.empty());
-  for (profile::StageRecoverable& stage : sample.recoverable) {
-    stage.kernels.assign(1, profile::RecoverableKernel{});
-    stage.kernels[0].recoverable = {1};
+  ASSERT_FALSE(sample.savings.empty());
+  for (profile::PotentialSavings& stage : sample.savings) {
+    stage.kernels.assign(1, profile::KernelSaving{});
+    stage.kernels[0].saving = {1};
     stage.kernels[0].floor_basis = "share of the class's floor";
   }
   EXPECT_TRUE(mentions(report_of(sample), "| share of the class's lower bound |"));
   EXPECT_FALSE(mentions(report_of(sample), "that ncu counted"));
-  sample.recoverable[0].kernels[0].floor_basis = "own bytes and FLOPs, ncu";
+  sample.savings[0].kernels[0].floor_basis = "own bytes and FLOPs, ncu";
   EXPECT_TRUE(mentions(report_of(sample), "that ncu counted"));
 }
 

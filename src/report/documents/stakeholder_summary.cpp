@@ -197,15 +197,14 @@ void add_recommendations(const Profile& profile, Document& document) {
   Table table = table_of(
       "what was found | what to do | stage | # | #share of the stage's wall time", findings,
       [](const Finding& finding) {
-        return cells(finding.title, finding.advice, or_missing(finding.stage),
-                     ms(finding.recoverable),
+        return cells(finding.title, finding.advice, or_missing(finding.stage), ms(finding.saving),
                      percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
       },
       kShownRows);
   const std::string unit = per_unit(profile);
   table.columns[3].title =
       fmt::format("potential saving, up to (ms {})", unit.empty() ? "per instance" : unit);
-  if (hidden && (findings.empty() || findings.front().recoverable)) {
+  if (hidden && (findings.empty() || findings.front().saving)) {
     table.rows.insert(
         table.rows.begin(),
         cells(fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not recorded",

@@ -182,7 +182,7 @@ TEST(StakeholderSummary, SaysHowSureDetectionIs) {
 
 TEST(StakeholderSummary, ShowsAFindingWithoutASavingAsSuch) {
   profile::Profile sample = full_sample();
-  sample.findings[0].recoverable.reset();
+  sample.findings[0].saving.reset();
   EXPECT_TRUE(has(to_markdown(stakeholder_document(shown(sample))),
                   "(torch.compile mode=reduce-overhead) | decode | - | 38.9 % |"));
 }

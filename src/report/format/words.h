@@ -82,18 +82,18 @@ constexpr auto texts_for(WarmupReason /*of*/) {
   });
 }
 
-constexpr auto texts_for(UnwatchedSource /*of*/) {
-  using enum UnwatchedSource;
-  return profile::texts<UnwatchedSource>({
+constexpr auto texts_for(UntracedSource /*of*/) {
+  using enum UntracedSource;
+  return profile::texts<UntracedSource>({
       {workload_clock, "by the workload's own clock in the control run"},
       {between_windows, "timed in this run while nothing was traced"},
       {control_launches, "timed by its launches in an untraced run"},
   });
 }
 
-constexpr auto texts_for(NotUnwatched /*of*/) {
-  using enum NotUnwatched;
-  return profile::texts<NotUnwatched>({
+constexpr auto texts_for(NoUntracedTime /*of*/) {
+  using enum NoUntracedTime;
+  return profile::texts<NoUntracedTime>({
       {cpu_operators, "no untraced run was timed"},
       {does_not_fit,
        "the run without tracing differs from the recorded one by more than tracing explains"},

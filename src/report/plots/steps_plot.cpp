@@ -144,7 +144,7 @@ std::optional<Plot> steps_plot(const Profile& profile) {
   Svg svg(kStepsHead + kPanelPitch * static_cast<double>(all.size()), "Wall time of each step",
           description);
   const bool traced = std::ranges::any_of(
-      all, [](const StepSeries& series) { return series.stage->unwatched.has_value(); });
+      all, [](const StepSeries& series) { return series.stage->untraced.has_value(); });
   svg.head("Wall time of each step",
            {fmt::format("ms, as recorded{}; steps in order, warm-up excluded",
                         traced ? ", with what tracing adds" : "")});

@@ -234,7 +234,7 @@ std::vector<FindingValue> values_for(const Finding& finding, bool on_cpu) {
   FindingValues more;
   more.add("stage", finding.stage.value_or("the capture")).add("per", per_unit(finding));
   if (finding.unit) more.add("unit", *finding.unit);
-  if (finding.recoverable) more.add("recoverable", *finding.recoverable);
+  if (finding.saving) more.add("recoverable", *finding.saving);
   const auto same = [&](std::string_view a, std::string_view b) {
     return profile::find_number(finding.values, a) == profile::find_number(finding.values, b);
   };

@@ -180,7 +180,7 @@ Finding example(FindingKind kind, FindingValues more = {}) {
   finding.kind = kind;
   finding.stage = "decode";
   finding.unit = "request";
-  finding.recoverable = Milliseconds{3.5};
+  finding.saving = Milliseconds{3.5};
   finding.share_of_wall = {0.389};
   finding.values = std::move(more.add_all(values_of(kind))).take();
   return finding;

@@ -316,7 +316,7 @@ void word_reasons(Profile& profile) {
       if (auto words = reason_words(reason.what_reasons)) reason.what = std::move(*words);
     }
   }
-  for (StageRecoverable& stage : profile.recoverable) {
+  for (PotentialSavings& stage : profile.savings) {
     fill(stage.bound_reasons, stage.bound_reason);
     for (auto& part : stage.parts) fill(part.floor_rule_reasons, part.floor_rule);
     for (auto& kernel : stage.kernels) fill(kernel.floor_rule_reasons, kernel.floor_rule);

@@ -511,10 +511,10 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   stage.why_not_reasons = stage.basis_reasons = why;
   stage.measured.emplace().why_not_reasons = why;
   stage.measured->energy_why_not_reasons = why;
-  profile::StageRecoverable& recoverable = filled.recoverable.emplace_back();
-  recoverable.bound_reasons = why;
-  recoverable.parts.emplace_back().floor_rule_reasons = why;
-  recoverable.kernels.emplace_back().floor_rule_reasons = why;
+  profile::PotentialSavings& saving = filled.savings.emplace_back();
+  saving.bound_reasons = why;
+  saving.parts.emplace_back().floor_rule_reasons = why;
+  saving.kernels.emplace_back().floor_rule_reasons = why;
   profile::Finding& finding = filled.findings.emplace_back();
   finding.values = std::move(FindingValues().add("gaps", 1).add("floor_rule", "")).take();
   finding.value_reasons = {{1, why}, {2, why}};  // the second is not one of its values
@@ -540,9 +540,9 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   EXPECT_EQ(stage.basis, words);
   EXPECT_EQ(stage.measured->why_not, words);
   EXPECT_EQ(stage.measured->energy_why_not, words);
-  EXPECT_EQ(recoverable.bound_reason, words);
-  EXPECT_EQ(recoverable.parts[0].floor_rule, words);
-  EXPECT_EQ(recoverable.kernels[0].floor_rule, words);
+  EXPECT_EQ(saving.bound_reason, words);
+  EXPECT_EQ(saving.parts[0].floor_rule, words);
+  EXPECT_EQ(saving.kernels[0].floor_rule, words);
   EXPECT_EQ(finding.values[0].text, std::nullopt);
   EXPECT_EQ(finding.values[1].text, words);
 }

@@ -13,40 +13,40 @@ namespace {
 constexpr size_t kShownKernelsPerStage = 8;
 constexpr std::string_view kSavingPerToken = "potential saving (ms per output token)";
 
-Table part_table(const StageRecoverable& stage) {
+Table part_table(const PotentialSavings& stage) {
   Table table = table_of(
       "part | #time (ms) | #lower bound (ms) | #potential saving (ms) | #potential saving (ms per "
       "output token) | how the bound was found",
-      stage.parts, [](const RecoverablePart& part) {
+      stage.parts, [](const PartSaving& part) {
         if (!part.shown) return Row();
-        return cells(shown_name(part.part), ms(part.time), ms(part.floor), ms(part.recoverable),
-                     fine_ms(part.recoverable_per_output_token), part.floor_rule.value_or(""));
+        return cells(shown_name(part.part), ms(part.time), ms(part.floor), ms(part.saving),
+                     fine_ms(part.saving_per_output_token), part.floor_rule.value_or(""));
       });
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);
 }
 
-Table kernel_saving_table(const StageRecoverable& stage) {
-  const auto saves = [](const RecoverableKernel& kernel) { return kernel.recoverable.value > 0; };
+Table kernel_saving_table(const PotentialSavings& stage) {
+  const auto saves = [](const KernelSaving& kernel) { return kernel.saving.value > 0; };
   Table table = table_of(
       "kernel | #time (ms) | #lower bound (ms) | #potential saving (ms) | #potential saving (ms "
       "per output token) | basis of the bound",
       stage.kernels | std::views::take_while(saves),
-      [](const RecoverableKernel& kernel) {
-        return cells(kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable),
-                     fine_ms(kernel.recoverable_per_output_token), shown_text(kernel.floor_basis));
+      [](const KernelSaving& kernel) {
+        return cells(kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.saving),
+                     fine_ms(kernel.saving_per_output_token), shown_text(kernel.floor_basis));
       },
       kShownKernelsPerStage);
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);
 }
 
-std::string most_words(const StageRecoverable& stage) {
+std::string most_words(const PotentialSavings& stage) {
   if (!stage.most) return {};
   return fmt::format(
       " The stage takes less time unprofiled, so no potential saving is larger than {} ms.",
       ms(stage.most));
 }
 
-std::string bound_sentence(const Profile& profile, const StageRecoverable& stage) {
+std::string bound_sentence(const Profile& profile, const PotentialSavings& stage) {
   const std::string text = fmt::format("Wall time {} ms; ", ms(stage.wall));
   if (stage.bound) {
     return text + fmt::format("the hardware's lower bound, end to end, is {} ms.{}",
@@ -59,7 +59,7 @@ std::string bound_sentence(const Profile& profile, const StageRecoverable& stage
 }
 
 // If ncu counted no kernel's bytes and FLOPs, bounds have only one basis.
-std::string basis_sentence(const StageRecoverable& stage) {
+std::string basis_sentence(const PotentialSavings& stage) {
   const bool counted_any = std::ranges::any_of(stage.kernels, [](const auto& kernel) {
     return kernel.floor_basis != "share of the class's floor";
   });
@@ -77,9 +77,9 @@ Table finding_table(const Profile& profile) {
       "#potential saving (ms per output token)");
   for (const Finding& finding : profile.findings) {
     table.add(std::to_string(table.rows.size() + 1), finding.title, finding.stage.value_or(""),
-              ms(finding.recoverable), per_unit(finding),
+              ms(finding.saving), per_unit(finding),
               percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt),
-              fine_ms(finding.recoverable_per_output_token));
+              fine_ms(finding.saving_per_output_token));
   }
   table.show_if(per.empty(), "saved").show_if(has_tokens(profile), kSavingPerToken);
   if (!per.empty()) table.columns[3].title = fmt::format("potential saving (ms {})", per);
@@ -89,7 +89,7 @@ Table finding_table(const Profile& profile) {
 }  // namespace
 
 void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, Document& document) {
-  if (!document.begin(2, "Potential savings", profile.job || profile.recoverable.empty(),
+  if (!document.begin(2, "Potential savings", profile.job || profile.savings.empty(),
                       of_single_ranks(profile, "Not known: " + why_no_stage_figures(profile))))
     return;
   document.paragraph(
@@ -97,7 +97,7 @@ void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, D
       "the potential saving is its time above that bound: an upper limit, not a promise. Parts "
       "that could save less than a hundredth of the wall time are only in profile.json.",
       instance_name(profile, "instance"));
-  for (const StageRecoverable& stage : profile.recoverable) {
+  for (const PotentialSavings& stage : profile.savings) {
     document.heading(3, "Potential savings in " + stage.stage);
     document.add_filled(part_table(stage));
     document.paragraph(bound_sentence(profile, stage));

@@ -69,11 +69,11 @@ TEST(LeftOutWordsTest, CaveatsAreOfMeansThatMislead) {
   cold.stages.push_back(std::move(stage));
   EXPECT_EQ(mean_caveats(cold),
             "Only the program's first prefill was recorded: prefill times are cold-start times.");
-  cold.stages[0].unwatched.emplace();
+  cold.stages[0].untraced.emplace();
   EXPECT_EQ(mean_caveats(cold),
             "Only the program's first prefill was recorded: recorded kernels are from "
             "a cold start; the time without tracing is from later instances.");
-  cold.stages[0].unwatched.reset();
+  cold.stages[0].untraced.reset();
   cold.stages[0].instance_count = 2;
   EXPECT_EQ(mean_caveats(cold),
             "Only the program's first 2 instances of prefill were recorded: prefill times are "

@@ -126,11 +126,11 @@ const Finding* first_gain(const Profile& profile);
 // per_unit of all findings; empty if they differ or there are none.
 std::string per_unit(const Profile& profile);
 
-// Whether unwatched times are known for every stage.
-bool all_unwatched(const Profile& profile);
+// Whether untraced times are known for every stage.
+bool all_untraced(const Profile& profile);
 
 // Whether they are known for any stage.
-bool any_unwatched(const Profile& profile);
+bool any_untraced_times(const Profile& profile);
 
 // Whether the stage's times include an unknown tracing overhead.
 bool includes_tracing(const Profile& profile, const Stage& stage);

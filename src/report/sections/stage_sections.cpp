@@ -236,7 +236,7 @@ void add_section(Topic<"key figures"> /*topic*/, const Profile& profile, Documen
   add_times(profile, table.rows);
   add_uses(profile, table.rows);
   if (const Finding* first = first_gain(profile)) {
-    table.add("largest opportunity", fmt::format("up to {} ms", ms(first->recoverable)),
+    table.add("largest opportunity", fmt::format("up to {} ms", ms(first->saving)),
               fmt::format("{}: {}", per_unit(*first), after_colon(first->title)));
   }
   const std::string scope = fmt::format("in {}", scope_words(profile));

@@ -35,18 +35,18 @@ std::string of_words(const Profile& profile, const TokenFigure& figure) {
 
 // "0.740 ms (8.3 %) to a prefill"
 std::string added_words(const Stage& stage) {
-  const Unwatched& own = *stage.unwatched;
+  const UntracedTimes& own = *stage.untraced;
   if (own.added.value <= 0) return fmt::format("no measurable time to a {}", stage.name);
   return fmt::format("{} ms ({}) to a {}", ms(own.added), percent(own.added_share), stage.name);
 }
 
-// Stages without unwatched times, by reason.
+// Stages without untraced times, by reason.
 std::string traced_words(const Profile& profile) {
   if (on_cpu(profile)) return {};
-  std::map<NotUnwatched, std::vector<std::string>> stages;
+  std::map<NoUntracedTime, std::vector<std::string>> stages;
   for (const Stage& stage : profile.stages) {
-    if (stage.unwatched || !stage.unwatched_why_not || stage.wall.count == 0) continue;
-    stages[*stage.unwatched_why_not].push_back(stage.name);
+    if (stage.untraced || !stage.untraced_why_not || stage.wall.count == 0) continue;
+    stages[*stage.untraced_why_not].push_back(stage.name);
   }
   const std::string text = joined(stages, " ", [](const auto& of) {
     return fmt::format("Times of {} include tracing overhead of unknown size: {}.",
@@ -60,8 +60,8 @@ std::string known_words(const Profile& profile) {
   std::map<std::string, std::vector<std::string>> sources;
   std::vector<std::string> added;
   for (const Stage& stage : profile.stages) {
-    if (!stage.unwatched) continue;
-    sources[std::string(in_words(stage.unwatched->source))].push_back(stage.name);
+    if (!stage.untraced) continue;
+    sources[std::string(in_words(stage.untraced->source))].push_back(stage.name);
     added.push_back(added_words(stage));
   }
   if (added.empty()) return {};
@@ -99,7 +99,7 @@ std::string cold_words(const Stage& stage) {
           ? fmt::format("Only the program's first {} was recorded", stage.name)
           : fmt::format("Only the program's first {} instances of {} were recorded",
                         stage.instance_count, stage.name);
-  if (stage.unwatched) {
+  if (stage.untraced) {
     return fmt::format(
         "{}: recorded kernels are from a cold start; the time without tracing is from later "
         "instances.",
@@ -197,7 +197,7 @@ const BudgetPart* largest_part(const Stage& stage, bool idle) {
 
 const Finding* first_gain(const Profile& profile) {
   const auto found = std::ranges::find_if(
-      profile.findings, [](const auto& finding) { return finding.recoverable.has_value(); });
+      profile.findings, [](const auto& finding) { return finding.saving.has_value(); });
   return found == profile.findings.end() ? nullptr : &*found;
 }
 
@@ -242,18 +242,18 @@ std::string served_words(const Profile& profile) {
 }
 
 bool includes_tracing(const Profile& profile, const Stage& stage) {
-  return !on_cpu(profile) && !stage.unwatched && stage.unwatched_why_not.has_value();
+  return !on_cpu(profile) && !stage.untraced && stage.untraced_why_not.has_value();
 }
 
-bool all_unwatched(const Profile& profile) {
+bool all_untraced(const Profile& profile) {
   return !profile.stages.empty() && std::ranges::all_of(profile.stages, [](const auto& stage) {
-    return stage.unwatched.has_value();
+    return stage.untraced.has_value();
   });
 }
 
-bool any_unwatched(const Profile& profile) {
+bool any_untraced_times(const Profile& profile) {
   return std::ranges::any_of(profile.stages,
-                             [](const auto& stage) { return stage.unwatched.has_value(); });
+                             [](const auto& stage) { return stage.untraced.has_value(); });
 }
 
 std::string times_words(const Profile& profile) {
@@ -261,8 +261,8 @@ std::string times_words(const Profile& profile) {
 }
 
 std::string budget_basis_words(const Stage& stage) {
-  if (!stage.unwatched) return {};
-  const Unwatched& own = *stage.unwatched;
+  if (!stage.untraced) return {};
+  const UntracedTimes& own = *stage.untraced;
   std::string text = fmt::format("Wall time without tracing, {}", in_words(own.source));
   if (own.passes_timed > 0) text += fmt::format(" ({})", counted(own.passes_timed, "pass"));
   text += fmt::format("; tracing added {} ms ({}). ", ms(own.added), percent(own.added_share));

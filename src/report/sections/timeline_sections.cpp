@@ -283,7 +283,7 @@ void add_section(Topic<"idle gaps"> /*topic*/, const Profile& profile, Document&
     document.paragraph(
         "Gaps between recorded operators; the CPU's activity in them was not recorded.");
   }
-  if (any_unwatched(profile)) document.paragraph("Recorded gaps, including tracing overhead.");
+  if (any_untraced_times(profile)) document.paragraph("Recorded gaps, including tracing overhead.");
   document.add(gap_table(profile));
   document.add_filled(repeated_gap_table(profile),
                       "Gaps that recur at the same place, warm-up excluded:");

@@ -13,12 +13,12 @@ namespace {
 
 constexpr size_t kMostRanges = 8;  // named in a message
 
-std::string stood_down_because(trace::CollectionReason reason) {
+std::string stood_down_because(trace::TracingReason reason) {
   switch (reason) {
-    case trace::CollectionReason::other_subscriber:
+    case trace::TracingReason::other_subscriber:
       return "it disabled itself, because another tool in the program uses CUPTI (torch.profiler, "
              "nsys, ncu, a monitor): switch that off while profiling";
-    case trace::CollectionReason::cupti_missing:
+    case trace::TracingReason::cupti_missing:
       return "it found no libcupti that the program can load: LLMPROF_CUPTI=FILE names one, and "
              "llmprof doctor says where one is";
     default:
@@ -96,16 +96,16 @@ LogContents log_contents(const trace::Trace& trace) {
       static_cast<uint64_t>(std::ranges::count_if(watched, [](trace::HostCallTable::Kind kind) {
         return kind != trace::HostCallTable::Kind::wait;
       }));
-  const trace::CollectionTable& collection = trace.collection;
+  const trace::TracingTable& tracing_changes = trace.tracing_changes;
   const bool gpus = std::ranges::any_of(trace.devices, [](const trace::Device& device) {
     return device.kind == trace::DeviceKind::gpu;
   });
   contents.saw_cuda =
-      gpus || collection.size() > 0 || trace.diagnostics.has("collector_never_armed");
-  for (size_t row = 0; row < collection.size(); ++row) {
-    if (collection.state[row] == trace::CollectionState::tracing) contents.traced = true;
-    if (collection.state[row] == trace::CollectionState::stood_down) {
-      contents.stood_down.insert(collection.reason[row]);
+      gpus || tracing_changes.size() > 0 || trace.diagnostics.has("collector_never_armed");
+  for (size_t row = 0; row < tracing_changes.size(); ++row) {
+    if (tracing_changes.state[row] == trace::TracingState::tracing) contents.traced = true;
+    if (tracing_changes.state[row] == trace::TracingState::stood_down) {
+      contents.stood_down.insert(tracing_changes.reason[row]);
     }
   }
   const trace::RangeTable& ranges = trace.ranges;

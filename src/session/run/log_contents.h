@@ -18,7 +18,7 @@ struct LogContents {
   uint64_t watched = 0;   // launches noted by the launch interceptor
   bool saw_cuda = false;  // in a process that loaded the collector
   bool traced = false;    // at any time
-  std::set<trace::CollectionReason> stood_down;
+  std::set<trace::TracingReason> stood_down;
   std::set<std::string> ranges;  // opened ranges, as reports name them: "LLM@prefill"
 };
 LogContents log_contents(const trace::Trace& trace);

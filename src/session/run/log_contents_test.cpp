@@ -8,13 +8,13 @@
 namespace llmprof::session {
 namespace {
 
-void add_state(trace::Trace& trace, trace::CollectionState state, trace::CollectionReason reason) {
-  trace.collection.time.push_back(0);
-  trace.collection.process.push_back(trace::ProcessId(0));
-  trace.collection.state.push_back(state);
-  trace.collection.reason.push_back(reason);
-  trace.collection.step.push_back(0);
-  trace.collection.cost.push_back(0);
+void add_state(trace::Trace& trace, trace::TracingState state, trace::TracingReason reason) {
+  trace.tracing_changes.time.push_back(0);
+  trace.tracing_changes.process.push_back(trace::ProcessId(0));
+  trace.tracing_changes.state.push_back(state);
+  trace.tracing_changes.reason.push_back(reason);
+  trace.tracing_changes.step.push_back(0);
+  trace.tracing_changes.cost.push_back(0);
 }
 
 void add_range(trace::TraceBuilder& builder, std::string_view domain, std::string_view text) {
@@ -46,8 +46,7 @@ TEST(LogContents, CountsWhatRanOnTheGpu) {
   add_kernel(builder, trace::DeviceKind::gpu);
   add_kernel(builder, trace::DeviceKind::gpu);
   add_kernel(builder, trace::DeviceKind::cpu);
-  add_state(builder.trace(), trace::CollectionState::tracing,
-            trace::CollectionReason::program_start);
+  add_state(builder.trace(), trace::TracingState::tracing, trace::TracingReason::program_start);
   add_range(builder, "LLM", "prefill");
   add_range(builder, "", "step");
   const LogContents contents = log_contents(builder.trace());
@@ -58,12 +57,12 @@ TEST(LogContents, CountsWhatRanOnTheGpu) {
 }
 
 TEST(LogContents, NamesWhyItStoodDown) {
-  for (const auto& [reason, words] : std::vector<std::pair<trace::CollectionReason, std::string>>{
-           {trace::CollectionReason::other_subscriber, "another tool in the program uses CUPTI"},
-           {trace::CollectionReason::cupti_missing, "LLMPROF_CUPTI=FILE"},
-           {trace::CollectionReason::cupti_failed, "CUPTI failed"}}) {
+  for (const auto& [reason, words] : std::vector<std::pair<trace::TracingReason, std::string>>{
+           {trace::TracingReason::other_subscriber, "another tool in the program uses CUPTI"},
+           {trace::TracingReason::cupti_missing, "LLMPROF_CUPTI=FILE"},
+           {trace::TracingReason::cupti_failed, "CUPTI failed"}}) {
     trace::TraceBuilder builder;
-    add_state(builder.trace(), trace::CollectionState::stood_down, reason);
+    add_state(builder.trace(), trace::TracingState::stood_down, reason);
     const LogContents contents = log_contents(builder.trace());
     EXPECT_TRUE(contains(message_on_log(contents), words)) << message_on_log(contents);
   }

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/schedule.h"
+#include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/resources.h"
@@ -166,7 +166,7 @@ void at_end_of_process() {
   if (initialized_in.load(std::memory_order_acquire) != getpid()) return;
   stop_threads();
   if (cuda_is_ready()) write_driver_facts(false);
-  end_collection();
+  end_tracing();
 }
 
 void begin() {

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/step_plan.h"
+#include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/counters/counters.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
@@ -37,8 +37,8 @@ struct Schedule {
   std::atomic<uint64_t> next_change = kNeverAgain;
   std::atomic<int64_t> arm_time = 0;  // when the delay ends; 0: no delay
 
-  // Guards the members below; locked before the collection's. Changes happen at the start of a
-  // step, never within one.
+  // Guards the members below; locked before that of tracing_control.cpp. Changes happen at the
+  // start of a step, never within one.
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   DutyCycle duty;
   StepLimit limit;
@@ -84,7 +84,7 @@ void begin_budget_in_time(int64_t now) {
 
 void open_slice() {
   open_time_window(now_ns());
-  raise(ControlEvent::window_opens, CollectionReason::budget);
+  raise(ControlEvent::window_opens, TracingReason::budget);
   wake_collector();  // which sleeps longer while nothing is traced
 }
 
@@ -107,7 +107,7 @@ void follow_budget_in_time(int64_t now) {
   const ControlState state = control_state();
   if (state == ControlState::tracing) {
     if (schedule.slice.is_over(now, last_launch())) {
-      raise(ControlEvent::budget_spent, CollectionReason::budget);
+      raise(ControlEvent::budget_spent, TracingReason::budget);
     }
   } else if (state == ControlState::between_windows) {
     if (schedule.slice.is_open()) close_time_window(now);
@@ -116,15 +116,15 @@ void follow_budget_in_time(int64_t now) {
   }
 }
 
-void disarm_locked(CollectionReason reason) {
+void disarm_locked(TracingReason reason) {
   set_next_change(kNeverAgain);
   raise(ControlEvent::disarm, reason);
 }
 
-bool arm_locked(CollectionReason reason) {
+bool arm_locked(TracingReason reason) {
   if (is_armed()) return true;
   if (!raise(ControlEvent::arm, reason)) return false;
-  if (reason != CollectionReason::program_start) note_cuda_is_ready();
+  if (reason != TracingReason::program_start) note_cuda_is_ready();
   schedule.armed_at_step = steps_begun();
   if (schedule.budget.is_set() && steps_begun() == 0) begin_budget_in_time(now_ns());
   const bool in_windows = schedule.budget.is_set() || schedule.duty.is_set();
@@ -139,11 +139,11 @@ uint64_t follow_duty(uint64_t step) {
   const uint64_t from = schedule.in_job ? 0 : schedule.armed_at_step;
   const DutyCycle::Place place = schedule.duty.at(step, from);
   if (place.traced) {
-    raise(ControlEvent::window_opens, CollectionReason::duty);
+    raise(ControlEvent::window_opens, TracingReason::duty);
     return place.next_change;
   }
   if (close_duty_window()) return step + 1;
-  raise(ControlEvent::graphs_settled, CollectionReason::duty);
+  raise(ControlEvent::graphs_settled, TracingReason::duty);
   return place.next_change;
 }
 
@@ -171,11 +171,11 @@ uint64_t follow_budget(uint64_t step) {
     return window_end(step);
   }
   schedule.follows_steps = true;
-  if (state == ControlState::tracing) raise(ControlEvent::budget_spent, CollectionReason::budget);
+  if (state == ControlState::tracing) raise(ControlEvent::budget_spent, TracingReason::budget);
   if (state != ControlState::between_windows || !affords_window(schedule.step_windows, step)) {
     return schedule.step_windows.next(step);
   }
-  raise(ControlEvent::window_opens, CollectionReason::budget);
+  raise(ControlEvent::window_opens, TracingReason::budget);
   return window_end(step);
 }
 
@@ -185,7 +185,7 @@ void change_at(uint64_t step) {
   if (!is_armed()) return set_next_change(kNeverAgain);
   note_step(step);
   const uint64_t end = schedule.limit.end(schedule.armed_at_step);
-  if (step >= end) return disarm_locked(CollectionReason::step_limit);
+  if (step >= end) return disarm_locked(TracingReason::step_limit);
   uint64_t next = kNeverAgain;
   if (schedule.budget.is_set()) {
     next = follow_budget(step);
@@ -221,7 +221,7 @@ void stage_begins_in_budget() {
   close_time_window(now);
   open_time_window(now);
   note_step(steps_begun());
-  if (raise(ControlEvent::window_opens, CollectionReason::budget)) {
+  if (raise(ControlEvent::window_opens, TracingReason::budget)) {
     set_next_change(window_end(steps_begun() + 1));
   }
 }
@@ -233,7 +233,7 @@ void stage_begins() {
   if (!is_between_duty_windows()) return;
   const Locked locked(schedule.lock);
   note_step(steps_begun());
-  if (raise(ControlEvent::window_opens, CollectionReason::duty)) {
+  if (raise(ControlEvent::window_opens, TracingReason::duty)) {
     set_next_change(steps_begun() + 1);
   }
 }
@@ -241,7 +241,7 @@ void stage_begins() {
 void watched_range_opens(uint8_t roles) {
   if ((roles & kArmRole) != 0) {
     const Locked locked(schedule.lock);
-    arm_locked(CollectionReason::arm_range);
+    arm_locked(TracingReason::arm_range);
   }
   if ((roles & kRequestRole) != 0) schedule.requests.fetch_add(1, std::memory_order_relaxed);
   if ((roles & kStageRole) != 0) stage_begins();
@@ -251,7 +251,7 @@ void watched_range_opens(uint8_t roles) {
 void watched_range_closed() {
   const Locked locked(schedule.lock);
   note_step(steps_begun());
-  disarm_locked(CollectionReason::arm_range);
+  disarm_locked(TracingReason::arm_range);
 }
 
 constexpr RangeWatcher kWatcher = {watched_range_opens, watched_range_closed};
@@ -278,13 +278,13 @@ void begin_schedule(const Settings& settings) {
     schedule.step_windows = SharedWindows(2 * OverheadBudget::kWindowSteps);
     schedule.stage_windows = SharedWindows(2);
   }
-  begin_collection(settings.every_call);
+  begin_tracing(settings.every_call);
   const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
   if (!at_once) write_waiting(settings);
   range_watcher.store(&kWatcher, std::memory_order_release);
   if (at_once) {
     const Locked locked(schedule.lock);
-    arm_locked(CollectionReason::program_start);
+    arm_locked(TracingReason::program_start);
   } else if (settings.arm == Settings::Arm::start) {
     constexpr int64_t kMillisecond = 1'000'000;
     schedule.arm_time.store(now_ns() + settings.delay_ms * kMillisecond, std::memory_order_release);
@@ -297,7 +297,7 @@ const char* arm_by_command() {
   const Locked locked(schedule.lock);
   if (is_armed()) return "ok: already armed\n";
   note_step(steps_begun());
-  if (!arm_locked(CollectionReason::command)) {
+  if (!arm_locked(TracingReason::command)) {
     return "error: the collector has stood down: another tool uses CUPTI, or CUPTI failed\n";
   }
   return "ok: armed\n";
@@ -307,17 +307,17 @@ const char* disarm_by_command() {
   const Locked locked(schedule.lock);
   if (!is_armed()) return "ok: not armed\n";
   note_step(steps_begun());
-  disarm_locked(CollectionReason::command);
+  disarm_locked(TracingReason::command);
   return "ok: disarmed\n";
 }
 
 const char* describe_state() {
   switch (state_in_log(control_state())) {
-    case CollectionState::tracing:
+    case TracingState::tracing:
       return "ok: tracing\n";
-    case CollectionState::paused:
+    case TracingState::paused:
       return "ok: attached, not tracing\n";
-    case CollectionState::stood_down:
+    case TracingState::stood_down:
       return "ok: stood down\n";
     default:
       return "ok: not attached\n";
@@ -337,7 +337,7 @@ void arm_when_due() {
   if (due == 0 || now_ns() < due) return;
   schedule.arm_time.store(0, std::memory_order_relaxed);
   const Locked locked(schedule.lock);
-  arm_locked(CollectionReason::delay);
+  arm_locked(TracingReason::delay);
 }
 
 }  // namespace llmprof::collector

@@ -9,8 +9,8 @@
 #include "wire/cuda_records.h"
 
 // The collector's control as one table: for each state and event, the next state and the action on
-// the way there. Plain values without CUPTI; collection.cpp performs the actions. docs/collector.md
-// draws it.
+// the way there. Plain values without CUPTI; tracing_control.cpp performs the actions.
+// docs/collector.md draws it.
 namespace llmprof::collector {
 
 enum class ControlState : uint8_t {
@@ -190,13 +190,12 @@ static_assert(kTable.complete, "a rule for each event in each state");
 }
 
 // The state as the log and the command `status` show it.
-[[nodiscard]] constexpr wire::CollectionState state_in_log(ControlState state) {
+[[nodiscard]] constexpr wire::TracingState state_in_log(ControlState state) {
   using S = ControlState;
-  if (state == S::tracing) return wire::CollectionState::tracing;
-  if (state == S::stood_down) return wire::CollectionState::stood_down;
+  if (state == S::tracing) return wire::TracingState::tracing;
+  if (state == S::stood_down) return wire::TracingState::stood_down;
   const uint32_t detached = state_table::in(S::disarmed, S::between_windows, S::exiting);
-  return is_among(detached, state) ? wire::CollectionState::detached
-                                   : wire::CollectionState::paused;
+  return is_among(detached, state) ? wire::TracingState::detached : wire::TracingState::paused;
 }
 
 [[nodiscard]] constexpr bool is_armed(ControlState state) {
@@ -208,8 +207,8 @@ static_assert(kTable.complete, "a rule for each event in each state");
 
 // CUPTI is attached, and its records are handed over.
 [[nodiscard]] constexpr bool is_recording(ControlState state) {
-  const wire::CollectionState in_log = state_in_log(state);
-  return in_log == wire::CollectionState::tracing || in_log == wire::CollectionState::paused;
+  const wire::TracingState in_log = state_in_log(state);
+  return in_log == wire::TracingState::tracing || in_log == wire::TracingState::paused;
 }
 
 [[nodiscard]] constexpr bool is_draining(ControlState state) {

@@ -169,7 +169,7 @@ class TimeWindow {
 class Draining {
  public:
   // `last_launch`: its call number (CallNumbers).
-  void begin(int64_t now, uint64_t last_launch, wire::CollectionReason reason) {
+  void begin(int64_t now, uint64_t last_launch, wire::TracingReason reason) {
     since_ = now;
     last_launch_ = last_launch;
     last_launch_seen_ = 0;
@@ -187,7 +187,7 @@ class Draining {
   // for this long is not inside CUDA, and any moment is as good.
   [[nodiscard]] bool is_overdue(int64_t now) const { return now - since_ >= kPatience; }
 
-  [[nodiscard]] wire::CollectionReason reason() const { return reason_; }
+  [[nodiscard]] wire::TracingReason reason() const { return reason_; }
 
  private:
   // Kernels launched while tracing that have not ended by then are given up.
@@ -200,7 +200,7 @@ class Draining {
   int64_t since_ = 0;
   uint64_t last_launch_ = 0;
   int64_t last_launch_seen_ = 0;  // 0: not yet
-  wire::CollectionReason reason_ = wire::CollectionReason::none;
+  wire::TracingReason reason_ = wire::TracingReason::none;
 };
 
 }  // namespace llmprof::collector

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/schedule.h"
+#include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/counters/counter_rounds.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/resources.h"

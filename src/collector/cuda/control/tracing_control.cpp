@@ -1,4 +1,4 @@
-#include "collector/cuda/control/collection.h"
+#include "collector/cuda/control/control.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@
 namespace llmprof::collector {
 namespace {
 
-// The collection of this process.
-struct Collection {
+// The tracing of this process.
+struct TracingControl {
   // Held while an event is raised. CUPTI callbacks, which may run while it is held, and the
   // collector's own thread only try to lock it.
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,13 +37,13 @@ struct Collection {
   std::atomic<bool> sampling = false;
   std::atomic<bool> standing_down = false;
 };
-constinit Collection collection;
+constinit TracingControl control;
 
 class TriedLock {
  public:
-  TriedLock() : held_(pthread_mutex_trylock(&collection.lock) == 0) {}
+  TriedLock() : held_(pthread_mutex_trylock(&control.lock) == 0) {}
   ~TriedLock() {
-    if (held_) pthread_mutex_unlock(&collection.lock);
+    if (held_) pthread_mutex_unlock(&control.lock);
   }
   TriedLock(const TriedLock&) = delete;
   TriedLock& operator=(const TriedLock&) = delete;
@@ -56,15 +56,15 @@ class TriedLock {
 
 // Why the state changes, and since when this delays the program.
 struct Cause {
-  CollectionReason reason = CollectionReason::none;
+  TracingReason reason = TracingReason::none;
   int64_t began = now_ns();
   uint32_t result = 0;  // CUPTI's
 };
 
-void warn_of(CollectionReason reason) {
-  if (reason == CollectionReason::other_subscriber) {
+void warn_of(TracingReason reason) {
+  if (reason == TracingReason::other_subscriber) {
     write_warning("another tool uses CUPTI (nsys, ncu, torch.profiler): kernels are not recorded");
-  } else if (reason == CollectionReason::cupti_missing) {
+  } else if (reason == TracingReason::cupti_missing) {
     write_warning("libcupti not found: kernels are not recorded; set LLMPROF_CUPTI to its path");
   } else {
     write_warning("CUPTI failed: kernels are not recorded; its result code is in the log");
@@ -73,24 +73,24 @@ void warn_of(CollectionReason reason) {
 
 // The log has fewer states: only those that a reader needs.
 void enter(ControlState next, const Cause& cause) {
-  const CollectionState before = state_in_log(control_state());
-  const CollectionState now = state_in_log(next);
+  const TracingState before = state_in_log(control_state());
+  const TracingState now = state_in_log(next);
   const int64_t time = now_ns();
   const int64_t cost = time - cause.began;
-  collection.spent_on_changes.fetch_add(cost, std::memory_order_relaxed);
-  collection.state.store(next);
+  control.spent_on_changes.fetch_add(cost, std::memory_order_relaxed);
+  control.state.store(next);
   if (now == before) return;
   const auto capped = static_cast<uint32_t>(cost < UINT32_MAX ? cost : UINT32_MAX);
   write_device_record(
-      wire::RecordType::collection,
-      wire::Collection{time, now, cause.reason, collection.steps.load(std::memory_order_relaxed),
-                       capped, cause.result});
-  if (now == CollectionState::stood_down) warn_of(cause.reason);
+      wire::RecordType::tracing_change,
+      wire::TracingChange{time, now, cause.reason, control.steps.load(std::memory_order_relaxed),
+                          capped, cause.result});
+  if (now == TracingState::stood_down) warn_of(cause.reason);
 }
 
 // Why an action failed; reason none: it succeeded.
 struct Failure {
-  CollectionReason reason = CollectionReason::none;
+  TracingReason reason = TracingReason::none;
   uint32_t result = 0;
 };
 
@@ -98,15 +98,15 @@ bool raise_locked(ControlEvent event, const Cause& cause);
 
 void graph_is_replayed(bool tracing, const CUpti_CallbackData& launch) {
   if (tracing) return note_traced_replay(launch);
-  if (collection.cupti.records()) return note_replay_between(launch);
+  if (control.cupti.records()) return note_replay_between(launch);
   note_untraced_replay(launch);
-  collection.cupti.note_unrecorded_replay();
+  control.cupti.note_unrecorded_replay();
 }
 
 void follow_call(bool tracing, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                  const CUpti_CallbackData& call) {
   if (tracing) return api_callback(domain, id, call);
-  if (collection.cupti.records()) note_api_call(domain, id, call);
+  if (control.cupti.records()) note_api_call(domain, id, call);
 }
 
 void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -115,17 +115,17 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
     return resource_callback(id, static_cast<const CUpti_ResourceData*>(data));
   }
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  const ControlState state = collection.state.load(std::memory_order_relaxed);
+  const ControlState state = control.state.load(std::memory_order_relaxed);
   const bool tracing = state == ControlState::tracing;
   const bool allocates = is_allocation(domain, id);
   if (allocates) note_allocation();
-  if (!allocates || collection.cupti.every_call()) follow_call(tracing, domain, id, call);
+  if (!allocates || control.cupti.every_call()) follow_call(tracing, domain, id, call);
   if (call.callbackSite == CUPTI_API_ENTER && is_graph_launch(domain, id)) {
     graph_is_replayed(tracing, call);
   }
   if (!is_leaving(state) || call.callbackSite != CUPTI_API_EXIT) return;
   if (const TriedLock locked; locked) {
-    raise_locked(ControlEvent::safe_point, {collection.draining.reason()});
+    raise_locked(ControlEvent::safe_point, {control.draining.reason()});
   }
 }
 
@@ -135,36 +135,36 @@ bool is_other_subscriber(CUptiResult result) {
 }
 
 Failure attach() {
-  if (collection.cupti.is_attached()) return {};
-  if (!load_cupti()) return {CollectionReason::cupti_missing};
-  const CUptiResult result = collection.cupti.attach(on_callback, stand_down);
+  if (control.cupti.is_attached()) return {};
+  if (!load_cupti()) return {TracingReason::cupti_missing};
+  const CUptiResult result = control.cupti.attach(on_callback, stand_down);
   if (result == CUPTI_SUCCESS) return {};
-  return {is_other_subscriber(result) ? CollectionReason::other_subscriber
-                                      : CollectionReason::cupti_failed,
-          static_cast<uint32_t>(result)};
+  return {
+      is_other_subscriber(result) ? TracingReason::other_subscriber : TracingReason::cupti_failed,
+      static_cast<uint32_t>(result)};
 }
 
 Failure start_tracing() {
-  if (const Failure failure = attach(); failure.reason != CollectionReason::none) return failure;
-  if (const auto result = collection.cupti.switch_on(); result != CUPTI_SUCCESS) {
-    return {CollectionReason::cupti_failed, static_cast<uint32_t>(result)};
+  if (const Failure failure = attach(); failure.reason != TracingReason::none) return failure;
+  if (const auto result = control.cupti.switch_on(); result != CUPTI_SUCCESS) {
+    return {TracingReason::cupti_failed, static_cast<uint32_t>(result)};
   }
   begin_window();
   traced_windows().open(last_call());
   return {};
 }
 
-void drain(CollectionReason reason) {
+void drain(TracingReason reason) {
   traced_windows().close(last_call());
-  collection.draining.begin(now_ns(), last_launch(), reason);
+  control.draining.begin(now_ns(), last_launch(), reason);
 }
 
 void detach() {
-  collection.cupti.flush();
-  collection.cupti.leave();
+  control.cupti.flush();
+  control.cupti.leave();
 }
 
-Failure perform(ControlAction action, CollectionReason reason) {
+Failure perform(ControlAction action, TracingReason reason) {
   switch (action) {
     case ControlAction::none:
       break;
@@ -175,7 +175,7 @@ Failure perform(ControlAction action, CollectionReason reason) {
       break;
     case ControlAction::switch_off:
       traced_windows().close(last_call());
-      collection.cupti.switch_off();
+      control.cupti.switch_off();
       break;
     case ControlAction::drain:
       drain(reason);
@@ -188,7 +188,7 @@ Failure perform(ControlAction action, CollectionReason reason) {
       detach();
       break;
     case ControlAction::flush:
-      collection.cupti.flush();
+      control.cupti.flush();
       break;
   }
   return {};
@@ -198,7 +198,7 @@ bool raise_locked(ControlEvent event, const Cause& cause) {
   const Transition& asked = transition(control_state(), event);
   if (!asked.taken()) return false;
   const Failure failure = perform(asked.action, cause.reason);
-  if (failure.reason != CollectionReason::none) {
+  if (failure.reason != TracingReason::none) {
     const Transition& failed = transition(control_state(), ControlEvent::cupti_fails);
     perform(failed.action, failure.reason);
     enter(failed.next, {failure.reason, cause.began, failure.result});
@@ -212,28 +212,28 @@ bool raise_locked(ControlEvent event, const Cause& cause) {
 void wait_for_sampling_to_end() {
   constexpr int kTurns = 500;
   constexpr useconds_t kTurn = 1000;
-  for (int turn = 0; turn < kTurns && collection.sampling.load(); ++turn) {
+  for (int turn = 0; turn < kTurns && control.sampling.load(); ++turn) {
     usleep(kTurn);
   }
 }
 
 }  // namespace
 
-void begin_collection(bool every_call) { collection.cupti.set_every_call(every_call); }
+void begin_tracing(bool every_call) { control.cupti.set_every_call(every_call); }
 
-ControlState control_state() { return collection.state.load(std::memory_order_acquire); }
+ControlState control_state() { return control.state.load(std::memory_order_acquire); }
 
 bool is_recording() { return is_recording(control_state()); }
 
-bool raise(ControlEvent event, CollectionReason reason) {
+bool raise(ControlEvent event, TracingReason reason) {
   const Cause cause = {reason};
-  const Locked locked(collection.lock);
+  const Locked locked(control.lock);
   return raise_locked(event, cause);
 }
 
 bool close_duty_window() {
-  const Cause cause = {CollectionReason::duty};
-  const Locked locked(collection.lock);
+  const Cause cause = {TracingReason::duty};
+  const Locked locked(control.lock);
   const bool graphs = graphs_were_traced();
   return raise_locked(graphs ? ControlEvent::window_closes_graphs : ControlEvent::window_closes,
                       cause) &&
@@ -241,33 +241,31 @@ bool close_duty_window() {
 }
 
 void stand_down() {
-  const Cause cause = {CollectionReason::other_subscriber};
-  collection.standing_down.store(true);
+  const Cause cause = {TracingReason::other_subscriber};
+  control.standing_down.store(true);
   wake_collector();
   wait_for_sampling_to_end();
-  const Locked locked(collection.lock);
+  const Locked locked(control.lock);
   raise_locked(ControlEvent::rival_subscribes, cause);
 }
 
-void note_step(uint64_t step) { collection.steps.store(step, std::memory_order_relaxed); }
+void note_step(uint64_t step) { control.steps.store(step, std::memory_order_relaxed); }
 
-int64_t time_spent_on_changes() {
-  return collection.spent_on_changes.load(std::memory_order_relaxed);
-}
+int64_t time_spent_on_changes() { return control.spent_on_changes.load(std::memory_order_relaxed); }
 
 void hand_over_records() {
   if (!is_recording()) return;
   // Not while another thread attaches or detaches, which flushes too.
-  if (const TriedLock locked; locked) collection.cupti.hand_over();
+  if (const TriedLock locked; locked) control.cupti.hand_over();
 }
 
 bool may_sample() {
-  const ControlState state = collection.state.load();
+  const ControlState state = control.state.load();
   return is_recording(state) && !is_draining(state) && !is_leaving(state) &&
-         !collection.standing_down.load();
+         !control.standing_down.load();
 }
 
-void note_sampling(bool sampling) { collection.sampling.store(sampling); }
+void note_sampling(bool sampling) { control.sampling.store(sampling); }
 
 bool is_detaching() {
   const ControlState state = control_state();
@@ -275,21 +273,20 @@ bool is_detaching() {
 }
 
 void finish_detaching() {
-  if (!is_detaching() || collection.sampling.load()) return;
+  if (!is_detaching() || control.sampling.load()) return;
   const TriedLock locked;
   if (!locked) return;  // retried in 5 ms
-  const Cause cause = {collection.draining.reason()};
-  if (is_draining(control_state()) &&
-      collection.draining.is_complete(cause.began, last_finished())) {
+  const Cause cause = {control.draining.reason()};
+  if (is_draining(control_state()) && control.draining.is_complete(cause.began, last_finished())) {
     raise_locked(ControlEvent::work_complete, cause);
   }
-  if (is_leaving(control_state()) && collection.draining.is_overdue(cause.began)) {
+  if (is_leaving(control_state()) && control.draining.is_overdue(cause.began)) {
     raise_locked(ControlEvent::safe_point, cause);
   }
 }
 
-void end_collection() {
-  const Cause cause = {CollectionReason::process_end};
+void end_tracing() {
+  const Cause cause = {TracingReason::process_end};
   if (const TriedLock locked; locked) raise_locked(ControlEvent::process_exits, cause);
 }
 

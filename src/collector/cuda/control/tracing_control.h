@@ -9,10 +9,10 @@
 // change of state and its cost to the log.
 namespace llmprof::collector {
 
-using wire::CollectionReason;
-using wire::CollectionState;
+using wire::TracingReason;
+using wire::TracingState;
 
-void begin_collection(bool every_call);
+void begin_tracing(bool every_call);
 
 [[nodiscard]] ControlState control_state();
 // CUPTI is attached, tracing or not.
@@ -20,7 +20,7 @@ void begin_collection(bool every_call);
 
 // Returns whether the event was accepted. If an action failed, the log has the reason and the
 // collector has stood down.
-bool raise(ControlEvent event, CollectionReason reason);
+bool raise(ControlEvent event, TracingReason reason);
 
 // Closes the window of a duty cycle with the matching event. True if graphs were replayed in it,
 // which need one step to settle.
@@ -51,6 +51,6 @@ void note_sampling(bool sampling);
 void finish_detaching();
 
 // Called when the process ends by exit().
-void end_collection();
+void end_tracing();
 
 }  // namespace llmprof::collector

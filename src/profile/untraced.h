@@ -12,10 +12,10 @@
 namespace llmprof::profile {
 
 // Where the program's times without profiling come from.
-enum class UnwatchedSource : uint8_t { workload_clock, between_windows, control_launches };
-constexpr auto words_of(UnwatchedSource /*of*/) {
-  using enum UnwatchedSource;
-  return vocabulary<UnwatchedSource>({
+enum class UntracedSource : uint8_t { workload_clock, between_windows, control_launches };
+constexpr auto words_of(UntracedSource /*of*/) {
+  using enum UntracedSource;
+  return vocabulary<UntracedSource>({
       {workload_clock, "the workload timed the stage in the control run"},
       {between_windows, "untraced periods of the recorded run"},
       {control_launches, "the same launches in the control run"},
@@ -23,7 +23,7 @@ constexpr auto words_of(UnwatchedSource /*of*/) {
 }
 
 // Why there are no such times.
-enum class NotUnwatched : uint8_t {
+enum class NoUntracedTime : uint8_t {
   cpu_operators,
   does_not_fit,
   launches_differ,
@@ -31,9 +31,9 @@ enum class NotUnwatched : uint8_t {
   selection,
   warmup_only,
 };
-constexpr auto words_of(NotUnwatched /*of*/) {
-  using enum NotUnwatched;
-  return vocabulary<NotUnwatched>({
+constexpr auto words_of(NoUntracedTime /*of*/) {
+  using enum NoUntracedTime;
+  return vocabulary<NoUntracedTime>({
       {cpu_operators,
        "the program records its operators itself, so its times include no tracing overhead; stage1 "
        "has the times of the control run"},
@@ -45,7 +45,7 @@ constexpr auto words_of(NotUnwatched /*of*/) {
   });
 }
 
-struct UnwatchedPart {
+struct UntracedPart {
   TimePart part = TimePart::unattributed;
   Milliseconds time;
   Share share;
@@ -62,8 +62,8 @@ struct UnwatchedPart {
 };
 
 // A stage's times without profiling.
-struct Unwatched {
-  UnwatchedSource source = UnwatchedSource::workload_clock;
+struct UntracedTimes {
+  UntracedSource source = UntracedSource::workload_clock;
   Milliseconds wall;
   std::optional<Milliseconds> per_step;
   Milliseconds added;
@@ -76,7 +76,7 @@ struct Unwatched {
   uint64_t instances_timed = 0;
   uint64_t steps_recorded = 0;
   uint64_t steps_all = 0;
-  std::vector<UnwatchedPart> budget;
+  std::vector<UntracedPart> budget;
 
   void fields(auto& field) const {
     field("source", source, "how these times were obtained");

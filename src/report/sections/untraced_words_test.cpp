@@ -17,17 +17,17 @@ profile::Stage stage_of(const std::string& name) {
 }
 profile::Stage timed(const std::string& name, const std::string& source, double added) {
   profile::Stage stage = stage_of(name);
-  profile::Unwatched own;
-  own.source = *profile::find_word<profile::UnwatchedSource>(source);
+  profile::UntracedTimes own;
+  own.source = *profile::find_word<profile::UntracedSource>(source);
   own.wall = {8};
   own.added = {added};
   own.added_share = {added / 8};
-  stage.unwatched = own;
+  stage.untraced = own;
   return stage;
 }
 profile::Stage traced(const std::string& name, const std::string& why_not) {
   profile::Stage stage = stage_of(name);
-  stage.unwatched_why_not = profile::find_word<profile::NotUnwatched>(why_not);
+  stage.untraced_why_not = profile::find_word<profile::NoUntracedTime>(why_not);
   return stage;
 }
 profile::Profile with(std::vector<profile::Stage> stages) {
@@ -36,17 +36,17 @@ profile::Profile with(std::vector<profile::Stage> stages) {
   return profile;
 }
 
-TEST(UnwatchedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
+TEST(UntracedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
   const profile::Profile both =
       with({timed("prefill", "workload_clock", 2), timed("decode", "workload_clock", -0.1)});
   EXPECT_EQ(times_words(both),
             "Wall times and idle time are from the program without tracing, by the workload's own "
             "clock in the control run. Tracing added 2.000 ms (25.0 %) to a prefill and no "
             "measurable time to a decode; the budget excludes it.");
-  EXPECT_TRUE(all_unwatched(both));
+  EXPECT_TRUE(all_untraced(both));
 }
 
-TEST(UnwatchedWords, DistinguishTheSourcesOfTheStages) {
+TEST(UntracedWords, DistinguishTheSourcesOfTheStages) {
   EXPECT_EQ(times_words(with(
                 {timed("prefill", "control_launches", 2), timed("decode", "between_windows", 1)})),
             "Wall times and idle time are from the program without tracing, prefill timed by "
@@ -55,7 +55,7 @@ TEST(UnwatchedWords, DistinguishTheSourcesOfTheStages) {
             "decode; the budget excludes it.");
 }
 
-TEST(UnwatchedWords, SayWhichStagesAreTracedAndWhy) {
+TEST(UntracedWords, SayWhichStagesAreTracedAndWhy) {
   const profile::Profile mixed =
       with({timed("prefill", "workload_clock", 2), traced("decode", "launches_differ")});
   EXPECT_EQ(
@@ -64,11 +64,11 @@ TEST(UnwatchedWords, SayWhichStagesAreTracedAndWhy) {
       "in the control run. Tracing added 2.000 ms (25.0 %) to a prefill; the budget excludes it. "
       "Times of decode include tracing overhead of unknown size: its "
       "passes were not found in any untraced run or period. This overhead appears as idle time.");
-  EXPECT_FALSE(all_unwatched(mixed));
-  EXPECT_TRUE(any_unwatched(mixed));
+  EXPECT_FALSE(all_untraced(mixed));
+  EXPECT_TRUE(any_untraced_times(mixed));
 }
 
-TEST(UnwatchedWords, HaveASentenceForEachReason) {
+TEST(UntracedWords, HaveASentenceForEachReason) {
   const auto words = [](const std::string& why_not) {
     return times_words(with({traced("decode", why_not)}));
   };
@@ -84,25 +84,25 @@ TEST(UnwatchedWords, HaveASentenceForEachReason) {
   EXPECT_EQ(words("warmup_only"), includes + "every instance is a warm-up." + rest);
 }
 
-TEST(UnwatchedWords, AreNoneOfACpuAndWithoutStages) {
+TEST(UntracedWords, AreNoneOfACpuAndWithoutStages) {
   profile::Profile profile = with({traced("decode", "no_other_time")});
   profile.context.device_kind = profile::DeviceKind::cpu;
   EXPECT_EQ(times_words(profile), "");
   EXPECT_EQ(times_words(with({})), "");
-  EXPECT_FALSE(all_unwatched(with({})));
+  EXPECT_FALSE(all_untraced(with({})));
 }
 
-TEST(UnwatchedWords, SayWhatABudgetIsMadeOf) {
+TEST(UntracedWords, SayWhatABudgetIsMadeOf) {
   profile::Stage stage = timed("decode", "between_windows", 2);
-  stage.unwatched->passes_timed = 7;
-  stage.unwatched->steps_recorded = 4;
-  stage.unwatched->steps_all = 1400;
+  stage.untraced->passes_timed = 7;
+  stage.untraced->steps_recorded = 4;
+  stage.untraced->steps_all = 1400;
   EXPECT_EQ(budget_basis_words(stage),
             "Wall time without tracing, timed in this run while nothing was traced (7 passes); "
             "tracing added 2.000 ms (25.0 %). Busy times cover 4 recorded steps of 1,400. Idle "
             "time is wall time minus busy time, split by cause as in the traced run.");
   stage = timed("prefill", "workload_clock", 2);
-  stage.unwatched->busy_scaled = true;
+  stage.untraced->busy_scaled = true;
   EXPECT_EQ(budget_basis_words(stage),
             "Wall time without tracing, by the workload's own clock in the control run; tracing "
             "added 2.000 ms (25.0 %). Traced busy time exceeds the untraced wall time: busy parts "
