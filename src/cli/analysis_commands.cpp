@@ -20,7 +20,7 @@ namespace {
 // Prints to stdout where report.html is, or to stderr why it is missing.
 void print_page(const session::PageOutcome& page) {
   if (page.file) print_text(fmt::format("Page: {}\n", page.file->string()));
-  if (page.left_out) tell(*page.left_out);
+  if (page.left_out) print_message(*page.left_out);
 }
 
 template <class Outcome>
@@ -32,7 +32,7 @@ template <class Outcome, class Overview>
 void print_outcome(const Outcome& outcome, Overview overview, const Arguments& arguments) {
   if (arguments.flag("--json")) {
     print_json(outcome.json);
-    if (outcome.page.left_out) tell(*outcome.page.left_out);
+    if (outcome.page.left_out) print_message(*outcome.page.left_out);
     return;
   }
   const report::TerminalStyle& style = arguments.style();
@@ -44,10 +44,10 @@ void print_outcome(const Outcome& outcome, Overview overview, const Arguments& a
 }
 
 void set_outputs(const Arguments& arguments, session::AnalyzeOptions& options) {
-  options.out = arguments.path("--out");
+  options.out = arguments.text("--out");
   options.force = arguments.flag("--force");
   options.top = arguments.number("--top");
-  options.config_folder = arguments.path("--config-dir");
+  options.config_folder = arguments.text("--config-dir");
 }
 
 session::AnalyzeOptions options_of(const Arguments& arguments) {
@@ -82,17 +82,17 @@ session::AnalyzeOptions options_of(const Arguments& arguments) {
 
 session::DiffOptions diff_options(const Arguments& arguments) {
   session::DiffOptions options;
-  options.base.push_back(arguments.path("BASE").value_or(""));
-  options.now.push_back(arguments.path("NEW").value_or(""));
+  options.base.push_back(arguments.text("BASE").value_or(""));
+  options.now.push_back(arguments.text("NEW").value_or(""));
   for (std::string& path : arguments.all("--base")) options.base.emplace_back(std::move(path));
   for (std::string& path : arguments.all("--new")) options.now.emplace_back(std::move(path));
   options.gates = arguments.all("--gate");
   options.threshold = arguments.text("--threshold");
-  options.out = arguments.path("--out");
+  options.out = arguments.text("--out");
   options.force = arguments.flag("--force");
-  options.junit = arguments.path("--junit");
-  options.summary = arguments.path("--summary");
-  options.config_folder = arguments.path("--config-dir");
+  options.junit = arguments.text("--junit");
+  options.summary = arguments.text("--summary");
+  options.config_folder = arguments.text("--config-dir");
   return options;
 }
 
@@ -142,7 +142,7 @@ void print_timings(std::span<const session::PartTiming> parts, const Arguments& 
   }
   report::Document document;
   document.add(std::move(table));
-  tell("how long each part of the analysis took:");
+  print_message("how long each part of the analysis took:");
   const std::string text = report::to_terminal(document, message_style());
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
@@ -174,8 +174,8 @@ int merge_command(const Arguments& arguments) {
 
 int report_command(const Arguments& arguments) {
   session::AnalyzeOptions options;
-  options.inputs.push_back(arguments.path("PROFILE").value_or(""));
-  options.out = arguments.path("--out");
+  options.inputs.push_back(arguments.text("PROFILE").value_or(""));
+  options.out = arguments.text("--out");
   options.top = arguments.number("--top");
   options.exports = exports_of(arguments);
   const auto written = needed(watched([&](Progress& progress) {

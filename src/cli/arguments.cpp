@@ -180,7 +180,46 @@ const CommandSpec& command_named(const std::string& word) {
   wrong_usage(fmt::format("unknown command '{}'{}", to_printable(word), hint));
 }
 
-ParsedLine parsed_line(Words words) {
+}  // namespace
+
+const OptionSpec& Arguments::declared(std::string_view name) const {
+  for (const auto* list : {&line_.command->options, &line_.command->arguments}) {
+    for (const OptionSpec& option : *list) {
+      if (option.name == name) return option;
+    }
+  }
+  misuse(*line_.command, name, "does not exist");
+}
+
+const std::string* Arguments::last(std::string_view name) const {
+  if (declared(name).takes == Takes::nothing) misuse(*line_.command, name, "takes no value");
+  const auto found = line_.values.find(std::string(name));
+  return found == line_.values.end() || found->second.empty() ? nullptr : &found->second.back();
+}
+
+bool Arguments::flag(std::string_view name) const {
+  if (declared(name).takes != Takes::nothing) misuse(*line_.command, name, "takes a value");
+  return line_.values.contains(std::string(name));
+}
+
+std::optional<std::string> Arguments::text(std::string_view name) const {
+  const std::string* value = last(name);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::optional<int64_t> Arguments::number(std::string_view name) const {
+  if (declared(name).takes != Takes::number) misuse(*line_.command, name, "is no number");
+  const std::string* value = last(name);
+  return value == nullptr ? std::nullopt : parse_int(*value);
+}
+
+std::vector<std::string> Arguments::all(std::string_view name) const {
+  if (!declared(name).repeatable) misuse(*line_.command, name, "is given once");
+  const auto found = line_.values.find(std::string(name));
+  return found == line_.values.end() ? std::vector<std::string>() : found->second;
+}
+
+ParsedLine parse_line(Words words) {
   ParsedLine line;
   const auto dashes = std::ranges::find(words, "--");
   const auto before = static_cast<size_t>(dashes - words.begin());
@@ -213,54 +252,6 @@ ParsedLine parsed_line(Words words) {
   }
   grammar.place(std::move(rest), line.values);
   return line;
-}
-
-}  // namespace
-
-const OptionSpec& Arguments::declared(std::string_view name) const {
-  for (const auto* list : {&line_.command->options, &line_.command->arguments}) {
-    for (const OptionSpec& option : *list) {
-      if (option.name == name) return option;
-    }
-  }
-  misuse(*line_.command, name, "does not exist");
-}
-
-const std::string* Arguments::last(std::string_view name) const {
-  if (declared(name).takes == Takes::nothing) misuse(*line_.command, name, "takes no value");
-  const auto found = line_.values.find(std::string(name));
-  return found == line_.values.end() || found->second.empty() ? nullptr : &found->second.back();
-}
-
-bool Arguments::flag(std::string_view name) const {
-  if (declared(name).takes != Takes::nothing) misuse(*line_.command, name, "takes a value");
-  return line_.values.contains(std::string(name));
-}
-
-std::optional<std::string> Arguments::text(std::string_view name) const {
-  const std::string* value = last(name);
-  return value == nullptr ? std::nullopt : std::optional(*value);
-}
-
-std::optional<std::filesystem::path> Arguments::path(std::string_view name) const {
-  const std::string* value = last(name);
-  return value == nullptr ? std::nullopt : std::optional<std::filesystem::path>(*value);
-}
-
-std::optional<int64_t> Arguments::number(std::string_view name) const {
-  if (declared(name).takes != Takes::number) misuse(*line_.command, name, "is no number");
-  const std::string* value = last(name);
-  return value == nullptr ? std::nullopt : parse_int(*value);
-}
-
-std::vector<std::string> Arguments::all(std::string_view name) const {
-  if (!declared(name).repeatable) misuse(*line_.command, name, "is given once");
-  const auto found = line_.values.find(std::string(name));
-  return found == line_.values.end() ? std::vector<std::string>() : found->second;
-}
-
-Result<ParsedLine> parse_line(Words words) {
-  return attempt([&] { return parsed_line(words); });
 }
 
 }  // namespace llmprof::cli

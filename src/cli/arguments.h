@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "cli/command_table.h"
 #include "cli/output.h"
 #include "report/terminal/text_layout.h"
@@ -35,7 +33,6 @@ class Arguments {
 
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
-  [[nodiscard]] std::optional<std::filesystem::path> path(std::string_view name) const;
   // Within the bounds in the table.
   [[nodiscard]] std::optional<int64_t> number(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;  // if repeatable
@@ -53,8 +50,8 @@ class Arguments {
   report::TerminalStyle style_;
 };
 
-// `words` excludes the program's own name. Errors are of kind usage and suggest the nearest valid
-// word if the spelling is close.
-Result<ParsedLine> parse_line(std::span<const std::string> words);
+// `words` excludes the program's own name. Errors are thrown (base/needed.h); they are of kind
+// usage and suggest the nearest valid word if the spelling is close.
+ParsedLine parse_line(std::span<const std::string> words);
 
 }  // namespace llmprof::cli

@@ -50,6 +50,8 @@ class TableReader {
     const ConfigNode& root = document_.root;
     CommandTable table;
     table.summary = root["summary"].text;
+    table.description = root["description"].text;
+    table.examples = read_entries(root["examples"]);
     const ConfigNode& commands = root["commands"];
     Settings listed(document_, commands, "commands");
     for (const CommandFunction& function : kFunctions) {
@@ -61,6 +63,7 @@ class TableReader {
     add_options(root["program_options"], "Common options", table.program_options);
     table.exit_codes = read_entries(root["exit_codes"]);
     table.environment_variables = read_entries(root["environment_variables"]);
+    table.files = read_entries(root["files"]);
     return table;
   }
 

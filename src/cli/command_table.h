@@ -51,11 +51,14 @@ struct CommandSpec {
 
 struct CommandTable {
   std::string summary;  // of the program
+  std::string description;
+  std::vector<Entry> examples;
   std::vector<CommandSpec> commands;
   std::vector<OptionSpec> common_options;   // of every command
   std::vector<OptionSpec> program_options;  // without a command: --version
   std::vector<Entry> exit_codes;
   std::vector<Entry> environment_variables;  // that llmprof itself reads
+  std::vector<Entry> files;
 };
 const CommandTable& command_table();
 

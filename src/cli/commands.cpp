@@ -19,7 +19,6 @@
 #include "cli/table_texts.h"
 #include "report/writers/writers.h"
 #include "session/bundle/bundle_files.h"
-#include "session/doctor.h"
 #include "session/version.h"
 
 namespace llmprof::cli {
@@ -35,8 +34,8 @@ int ask(const Arguments& arguments, std::string_view question) {
   } else if (answer) {
     print_text(fmt::format("process {}: {}\n", pid, *answer));
   }
-  const int told = finish_output();
-  return answer ? told : complain(answer.error());
+  const int printed = finish_output();
+  return answer ? printed : complain(answer.error());
 }
 
 report::Document as_table(const session::ArtifactList& list) {
@@ -97,7 +96,7 @@ int arm_command(const Arguments& arguments) { return ask(arguments, "arm"); }
 int disarm_command(const Arguments& arguments) { return ask(arguments, "disarm"); }
 
 int artifacts_command(const Arguments& arguments) {
-  const auto list = needed(session::list_artifacts(arguments.path("RUN").value_or("")));
+  const auto list = needed(session::list_artifacts(arguments.text("RUN").value_or("")));
   if (arguments.flag("--json")) {
     print_json(to_json(list));
   } else {
@@ -108,7 +107,7 @@ int artifacts_command(const Arguments& arguments) {
 
 int open_command(const Arguments& arguments) {
   constexpr std::chrono::milliseconds kPatience(3000);
-  const std::string page = needed(session::find_page(arguments.path("RUN").value_or(""))).string();
+  const std::string page = needed(session::find_page(arguments.text("RUN").value_or(""))).string();
   const auto words = opener(page);
   if (!words) {
     print_text(fmt::format("No browser to open it here; open this file in one:\n{}\n", page));
@@ -120,23 +119,6 @@ int open_command(const Arguments& arguments) {
   }
   print_text(fmt::format("Opened {}\n", page));
   return finish_output();
-}
-
-int doctor_command(const Arguments& arguments) {
-  capture::DoctorOptions options;
-  if (auto folder = arguments.path("--out")) options.output_folder = std::move(*folder);
-  if (auto python = arguments.text("--python")) options.python = std::move(*python);
-  const std::vector<capture::Probe> probes = watched([&](Progress& progress) {
-    progress.begin("checking this machine");
-    return capture::probe_machine(options);
-  });
-  if (arguments.flag("--json")) {
-    print_json(session::doctor_json(probes));
-  } else {
-    print_rendered(session::doctor_text(probes, arguments.style()));
-  }
-  if (const int trouble = finish_output(); trouble != 0) return trouble;
-  return capture::can_run_on_cpu(probes) ? 0 : static_cast<int>(ErrorKind::tool);
 }
 
 int version_command(const Arguments& /*arguments*/) {

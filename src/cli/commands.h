@@ -1,7 +1,10 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
+#include "capture/probes/doctor.h"
 #include "cli/arguments.h"
 #include "session/analysis/analyze.h"
 #include "session/diff/diff.h"
@@ -37,5 +40,21 @@ void print_timings(std::span<const session::PartTiming> parts, const Arguments& 
 
 // For a command that has the export options.
 session::Exports exports_of(const Arguments& arguments);
+
+// The command to try first on this machine, and what it profiles. Empty if not even the default run
+// is possible.
+struct FirstCommand {
+  std::string command;
+  std::string about;
+};
+FirstCommand first_command(const std::vector<capture::Probe>& probes);
+
+// One line per probe with its fix below, then the command to try first.
+std::string doctor_text(const std::vector<capture::Probe>& probes,
+                        const report::TerminalStyle& style = {});
+
+// {"can_run_on_cpu": bool, "first_command": text or null, "probes": [{"name", "state", "detail",
+// "fix", "needed"}]}; fix is null if there is nothing to fix.
+std::string doctor_json(const std::vector<capture::Probe>& probes);
 
 }  // namespace llmprof::cli

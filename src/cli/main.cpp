@@ -37,7 +37,7 @@ void prepare_standard_streams() {
 int run_line(const std::vector<std::string>& words) {
   const TerminalVariables variables = terminal_variables_here();
   set_message_style(style_for(terminal_of(STDERR_FILENO), ColorWhen::automatic, variables));
-  ParsedLine line = needed(parse_line(words));
+  ParsedLine line = parse_line(words);
   set_message_style(style_for(terminal_of(STDERR_FILENO), line.color, variables));
   const report::TerminalStyle style = style_for(terminal_of(STDOUT_FILENO), line.color, variables);
   if (line.help) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
+#include "base/machine.h"
 #include "base/text.h"
 #include "report/terminal/text_layout.h"
 
@@ -24,11 +24,6 @@ constexpr std::string_view kIndent = "  ";
 report::TerminalStyle& current_style() {
   static report::TerminalStyle style;
   return style;
-}
-
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
 }
 
 bool is_dumb(std::string_view term) { return term.empty() || term == "dumb"; }
@@ -54,7 +49,8 @@ std::optional<ColorWhen> parse_color(std::string_view text) {
 }
 
 TerminalVariables terminal_variables_here() {
-  return {variable("TERM"), variable("NO_COLOR"), variable("COLUMNS")};
+  return {environment_variable("TERM"), environment_variable("NO_COLOR"),
+          environment_variable("COLUMNS")};
 }
 
 report::TerminalStyle style_for(const OpenTerminal& terminal, ColorWhen color,
@@ -101,35 +97,33 @@ void set_message_style(const report::TerminalStyle& style) { current_style() = s
 
 const report::TerminalStyle& message_style() { return current_style(); }
 
-std::string message_text(std::string_view told, const report::TerminalStyle& style) {
-  const std::string safe = to_printable_lines(told);
-  std::string_view message = safe;
-  while (message.ends_with('\n')) message.remove_suffix(1);
+std::string message_text(std::string_view message, const report::TerminalStyle& style) {
+  const std::string safe = to_printable_lines(message);
+  std::string_view lines = safe;
+  while (lines.ends_with('\n')) lines.remove_suffix(1);
   std::string text;
   std::string first = std::string(kPrefix) + ' ';
   std::string rest(kIndent);
-  while (true) {
-    const size_t end = std::min(message.find('\n'), message.size());
-    text += report::wrapped_behind(first, rest, message.substr(0, end), style.width) + '\n';
-    if (end == message.size()) break;
-    message.remove_prefix(end + 1);
-    // A line keeps its own indentation if it is deeper than ours.
-    const size_t blanks = std::min(message.find_first_not_of(' '), message.size());
-    message.remove_prefix(blanks);
-    const bool is_empty = message.empty() || message.front() == '\n';
-    rest.assign(is_empty ? 0 : std::max(blanks, kIndent.size()), ' ');
-    first = rest;
+  for (std::string_view line : split(lines, '\n')) {
+    if (!text.empty()) {
+      // A line keeps its own indentation if it is deeper than ours.
+      const size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+      line.remove_prefix(blanks);
+      rest.assign(line.empty() ? 0 : std::max(blanks, kIndent.size()), ' ');
+      first = rest;
+    }
+    text += report::wrapped_behind(first, rest, line, style.width) + '\n';
   }
   return report::tinted(kPrefix, report::Tint::heading, style) + text.substr(kPrefix.size());
 }
 
-void tell(std::string_view message) {
+void print_message(std::string_view message) {
   const std::string text = message_text(message, current_style());
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 int complain(const Error& error) {
-  tell(error.message);
+  print_message(error.message);
   return static_cast<int>(error.kind);
 }
 

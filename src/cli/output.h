@@ -20,9 +20,9 @@ std::optional<ColorWhen> parse_color(std::string_view text);
 
 // Environment variables about terminals; empty if not set.
 struct TerminalVariables {
-  std::string_view term;      // TERM
-  std::string_view no_color;  // NO_COLOR
-  std::string_view columns;   // COLUMNS
+  std::string term;      // TERM
+  std::string no_color;  // NO_COLOR
+  std::string columns;   // COLUMNS
 };
 TerminalVariables terminal_variables_here();
 
@@ -64,7 +64,7 @@ const report::TerminalStyle& message_style();
 // The complete message with its prefix and a line break at the end.
 std::string message_text(std::string_view message, const report::TerminalStyle& style);
 
-void tell(std::string_view message);
+void print_message(std::string_view message);
 
 // Reports the error and returns the exit code of its ErrorKind.
 int complain(const Error& error);

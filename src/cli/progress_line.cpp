@@ -100,14 +100,14 @@ void ProgressLine::next_step(std::string_view what) {
 void ProgressLine::announce(std::string_view text) {
   const std::lock_guard guard(lock_);
   erase();
-  tell(text);
+  print_message(text);
 }
 
 void ProgressLine::note(std::string_view text) {
   if (!is_shown_) return;
   const std::lock_guard guard(lock_);
   erase();
-  tell(text);
+  print_message(text);
 }
 
 void ProgressLine::draw_until_stopped() {

@@ -32,31 +32,31 @@ void stop_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-void tell_earlier(const std::optional<std::filesystem::path>& earlier) {
-  if (earlier) tell(fmt::format("the earlier run was moved to {}", earlier->string()));
+void print_earlier_run(const std::optional<std::filesystem::path>& earlier) {
+  if (earlier) print_message(fmt::format("the earlier run was moved to {}", earlier->string()));
 }
 
-void tell_failures(const std::vector<profile::CaptureFailure>& failures) {
+void print_failures(const std::vector<profile::CaptureFailure>& failures) {
   for (const profile::CaptureFailure& failure : failures) {
-    tell(fmt::format("{}: {}", failure.backend, failure.message));
+    print_message(fmt::format("{}: {}", failure.backend, failure.message));
   }
 }
 
-int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments) {
+int print_run(const session::RunOutcome& outcome, const Arguments& arguments) {
   if (outcome.analysis) print_analysis(*outcome.analysis, kTerminalRows, arguments);
-  const int told = finish_output();
-  tell_earlier(outcome.earlier);
+  const int printed = finish_output();
+  print_earlier_run(outcome.earlier);
   if (outcome.analysis) print_timings(outcome.analysis->timings, arguments);
-  tell_failures(outcome.failures);
+  print_failures(outcome.failures);
   if (!outcome.failures.empty()) {
     if (outcome.not_analyzed) complain(*outcome.not_analyzed);
-    tell(fmt::format("what was recorded is kept in {}", outcome.folder.string()));
+    print_message(fmt::format("what was recorded is kept in {}", outcome.folder.string()));
     return static_cast<int>(ErrorKind::tool);
   }
   if (outcome.not_analyzed) return complain(*outcome.not_analyzed);
-  if (!outcome.analysis) return told;  // a rank of a job that other ranks analyze
+  if (!outcome.analysis) return printed;  // a rank of a job that other ranks analyze
   if (outcome.analysis->not_exported) return complain(*outcome.analysis->not_exported);
-  return told;
+  return printed;
 }
 
 // Options that set configuration keys follow the overrides: the last one wins.
@@ -79,9 +79,9 @@ std::vector<std::string> all_overrides(const Arguments& arguments) {
   return overrides;
 }
 
-// If the user's shell loads the collector into every CUDA program, the passes of a run must not
-// inherit it: ncu refuses a program with that variable, and the run itself decides which pass loads
-// the collector.
+// If the user's shell loads the collector into every CUDA program, the recordings of a run must not
+// inherit it: ncu refuses a program with that variable, and the run itself decides which recording
+// loads the collector.
 void forget_collector_of_shell() {
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const char* library = std::getenv(variable);
@@ -94,18 +94,18 @@ session::RunArguments run_arguments(const Arguments& arguments) {
   session::RunArguments run;
   run.overrides = all_overrides(arguments);
   run.program = arguments.program();
-  run.out = arguments.path("--out");
-  run.config_folder = arguments.path("--config-dir");
+  run.out = arguments.text("--out");
+  run.config_folder = arguments.text("--config-dir");
   run.force = arguments.flag("--force");
   run.exports = exports_of(arguments);
-  run.rank_folder = arguments.path("--rank-folder");
+  run.rank_folder = arguments.text("--rank-folder");
   if (const auto seconds = arguments.number("--wait-for-ranks")) {
     run.wait_for_ranks = std::chrono::seconds(*seconds);
   }
   return run;
 }
 
-int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& arguments) {
+int print_repeats(const session::RepeatOutcome& outcome, const Arguments& arguments) {
   if (outcome.diff) print_diff(*outcome.diff, arguments);
   if (!arguments.flag("--json")) {
     if (!outcome.diff && !outcome.base.empty() && !arguments.text("--against")) {
@@ -119,13 +119,13 @@ int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& argumen
       }
     }
   }
-  const int told = finish_output();
-  tell_earlier(outcome.earlier);
-  tell_failures(outcome.failures);
+  const int printed = finish_output();
+  print_earlier_run(outcome.earlier);
+  print_failures(outcome.failures);
   if (outcome.not_compared) complain(*outcome.not_compared);
   if (!outcome.failures.empty()) return static_cast<int>(ErrorKind::tool);
   if (outcome.not_compared) return static_cast<int>(outcome.not_compared->kind);
-  if (told != 0) return told;
+  if (printed != 0) return printed;
   return outcome.diff ? session::exit_code(outcome.diff->diff) : 0;
 }
 
@@ -150,14 +150,14 @@ int repeat_command(const Arguments& arguments) {
   stop_on_signals();
   const auto outcome = needed(watched(
       [&](Progress& progress) { return session::run_repeats(wanted, &stop_wanted, progress); }));
-  return tell_repeats(outcome, arguments);
+  return print_repeats(outcome, arguments);
 }
 
 }  // namespace
 
 int run_command(const Arguments& arguments) {
   forget_collector_of_shell();
-  if (arguments.number("--wait-for-ranks") && !arguments.path("--rank-folder")) {
+  if (arguments.number("--wait-for-ranks") && !arguments.text("--rank-folder")) {
     return complain({ErrorKind::usage, "--wait-for-ranks: is for --rank-folder DIR"});
   }
   if (arguments.number("--repeat") || arguments.text("--against")) {
@@ -172,7 +172,7 @@ int run_command(const Arguments& arguments) {
   stop_on_signals();
   const auto outcome =
       needed(watched([&](Progress& progress) { return session::run(request, progress); }));
-  return tell_outcome(outcome, arguments);
+  return print_run(outcome, arguments);
 }
 
 }  // namespace llmprof::cli

@@ -175,9 +175,7 @@ std::string program_help(const report::TerminalStyle& style) {
   std::ranges::move(entries_of(table.program_options), std::back_inserter(options));
   page.add_list("Common options", options);
   page.add_list("Exit codes", table.exit_codes);
-  page.add_examples({{"llmprof run", "profile the default workload; no GPU needed"},
-                     {"llmprof analyze trace.sqlite ncu.csv", "a timeline plus ncu metrics"},
-                     {"llmprof COMMAND --help", "more on one command"}});
+  page.add_examples(table.examples);
   return page.take();
 }
 
@@ -202,12 +200,7 @@ std::string manual_page() {
   page += ".SH NAME\nllmprof \\- a deep profiler for LLM inference on NVIDIA GPUs\n";
   page += ".SH SYNOPSIS\n.nf\n";
   for (const CommandSpec& command : table.commands) page += escaped(usage_line(command)) + '\n';
-  page += ".fi\n.SH DESCRIPTION\n";
-  page += escaped(
-      "llmprof runs a workload, or reads what Nsight Systems, Nsight Compute or PyTorch recorded. "
-      "It reports how long prefill and decode take, where the time of each token goes, how far "
-      "that is from the hardware limit, and what to fix first.");
-  page += "\n.SH COMMANDS\n";
+  page += ".fi\n.SH DESCRIPTION\n" + escaped(table.description) + "\n.SH COMMANDS\n";
   for (const CommandSpec& command : table.commands) add_command(command, page);
   page += ".SH COMMON OPTIONS\n";
   for (const auto* options : {&table.common_options, &table.program_options}) {
@@ -218,8 +211,7 @@ std::string manual_page() {
   page += ".SH ENVIRONMENT\n";
   for (const auto& [name, help] : table.environment_variables) add_entry(bold(name), help, page);
   page += ".SH FILES\n";
-  add_entry(italic("tmp/stage2/RUN"), "Bundle of a run, unless --out names another folder.", page);
-  add_entry(italic("tmp/analyze/RUN"), "Bundle of an analysis.", page);
+  for (const auto& [name, content] : table.files) add_entry(italic(name), content, page);
   page += ".SH SEE ALSO\n.BR nsys (1),\n.BR ncu (1)\n";
   return page;
 }

@@ -111,34 +111,35 @@ std::string GpuSpec::peak_name(std::string_view format) const {
   return format == "f16" || fp16_only ? "fp16 dense" : "bf16 dense";
 }
 
-std::vector<GpuSpecs::Entry> GpuSpecs::read(const config::ConfText& text) {
-  const auto document = needed(config::parse_yaml(text.text, text.name));
-  const config::ConfigNode& list = document.root["gpus"];
-  if (!list.is_list()) document.refuse(document.root, "expected 'gpus:' with a list of GPUs");
-  std::vector<Entry> entries;
-  for (const config::ConfigNode& gpu : list.children) {
-    needed(document.check_keys(gpu, kKeys));
-    const std::string& name = gpu["name"].text;
-    if (normalized_gpu_name(name).empty()) document.refuse(gpu, "a GPU needs a 'name'");
-    const ConfigKeys keys(document, gpu);
-    Entry& entry = entries.emplace_back();
-    entry.spec.name = to_printable(name);
-    entry.names = read_names(keys, name);
-    const auto bandwidth = keys.figure("bandwidth_gb_per_s");
-    if (!bandwidth) document.refuse(gpu, "'bandwidth_gb_per_s' is missing");
-    entry.spec.memory_bandwidth = *bandwidth * kGiga;
-    entry.memory_bytes = static_cast<uint64_t>(keys.figure("memory_gb").value_or(0) * kGiga);
-    entry.sm_count = static_cast<uint32_t>(keys.figure("sm_count").value_or(0));
-    read_peaks(keys, entry.spec);
-  }
-  return entries;
+Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& into) {
+  return attempt([&] {
+    const auto document = needed(config::parse_yaml(text.text, text.name));
+    const config::ConfigNode& list = document.root["gpus"];
+    if (!list.is_list()) document.refuse(document.root, "expected 'gpus:' with a list of GPUs");
+    for (const config::ConfigNode& gpu : list.children) {
+      needed(document.check_keys(gpu, kKeys));
+      const std::string& name = gpu["name"].text;
+      if (normalized_gpu_name(name).empty()) document.refuse(gpu, "a GPU needs a 'name'");
+      const ConfigKeys keys(document, gpu);
+      Entry& entry = into.emplace_back();
+      entry.spec.name = to_printable(name);
+      entry.names = read_names(keys, name);
+      const auto bandwidth = keys.figure("bandwidth_gb_per_s");
+      if (!bandwidth) document.refuse(gpu, "'bandwidth_gb_per_s' is missing");
+      entry.spec.memory_bandwidth = *bandwidth * kGiga;
+      entry.memory_bytes = static_cast<uint64_t>(keys.figure("memory_gb").value_or(0) * kGiga);
+      entry.sm_count = static_cast<uint32_t>(keys.figure("sm_count").value_or(0));
+      read_peaks(keys, entry.spec);
+    }
+  });
 }
 
 Result<GpuSpecs> GpuSpecs::load(const config::ConfFiles& conf) {
   return attempt([&] {
     GpuSpecs specs;
     for (const config::ConfText& layer : needed(conf.layers("gpus.yaml"))) {
-      std::vector<Entry> own = read(layer);
+      std::vector<Entry> own;
+      needed(read(layer, own));
       // A name in a higher layer overrides the same name in lower ones.
       std::erase_if(own, [&](const Entry& entry) {
         return std::ranges::any_of(specs.entries_, [&](const Entry& above) {

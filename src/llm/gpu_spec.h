@@ -58,7 +58,7 @@ class GpuSpecs {
     uint32_t sm_count = 0;           // 0: not stated
     uint64_t memory_bytes = 0;       // nominal; 0: not stated
   };
-  static std::vector<Entry> read(const config::ConfText& text);
+  static Result<void> read(const config::ConfText& text, std::vector<Entry>& into);
   [[nodiscard]] static bool fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes);
 
   std::vector<Entry> entries_;

@@ -1,4 +1,4 @@
-#include "session/doctor.h"
+#include "cli/commands.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,11 @@
 #include <array>
 
 #include "base/text.h"
+#include "cli/output.h"
+#include "cli/progress_line.h"
 #include "report/terminal/text_layout.h"
 
-namespace llmprof::session {
+namespace llmprof::cli {
 namespace {
 
 struct StateLook {
@@ -118,4 +120,21 @@ std::string doctor_json(const std::vector<capture::Probe>& probes) {
       rows);
 }
 
-}  // namespace llmprof::session
+int doctor_command(const Arguments& arguments) {
+  capture::DoctorOptions options;
+  if (auto folder = arguments.text("--out")) options.output_folder = std::move(*folder);
+  if (auto python = arguments.text("--python")) options.python = std::move(*python);
+  const std::vector<capture::Probe> probes = watched([&](Progress& progress) {
+    progress.begin("checking this machine");
+    return capture::probe_machine(options);
+  });
+  if (arguments.flag("--json")) {
+    print_json(doctor_json(probes));
+  } else {
+    print_rendered(doctor_text(probes, arguments.style()));
+  }
+  if (const int trouble = finish_output(); trouble != 0) return trouble;
+  return capture::can_run_on_cpu(probes) ? 0 : static_cast<int>(ErrorKind::tool);
+}
+
+}  // namespace llmprof::cli

@@ -1,4 +1,4 @@
-#include "session/doctor.h"
+#include "cli/commands.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "report/terminal/text_layout.h"
 
-namespace llmprof::session {
+namespace llmprof::cli {
 namespace {
 
 capture::Probe found(std::string name) {
@@ -63,4 +63,4 @@ TEST(DoctorText, KeepsToTheWidth) {
 }
 
 }  // namespace
-}  // namespace llmprof::session
+}  // namespace llmprof::cli
