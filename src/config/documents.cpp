@@ -20,14 +20,18 @@ class TreeLimits {
  public:
   explicit TreeLimits(const std::string& document) : document_(document) {}
 
-  // Counts a value at this depth (the root is 0); `nodes` includes the values below it.
-  void admit(int depth, size_t nodes = 1) {
-    if (depth > kDeepest || nodes > kMostNodes - nodes_) {
+  // Counts a value at this depth (the root is 0).
+  void admit(int depth) {
+    if (depth > kDeepest || ++nodes_ > kMostNodes) {
       give_up(ErrorKind::usage,
               fmt::format("{}: nested deeper than {} levels, or more than {} values", document_,
                           kDeepest, kMostNodes));
     }
-    nodes_ += nodes;
+  }
+  // Counts a value with all below it.
+  void admit(int depth, const ConfigNode& node) {
+    admit(depth);
+    for (const ConfigNode& child : node.children) admit(depth + 1, child);
   }
 
  private:
@@ -129,21 +133,6 @@ std::string readable(std::string_view text) {
   return readable;
 }
 
-struct Extent {
-  size_t nodes = 1;
-  int height = 0;  // levels below it
-};
-
-Extent extent_of(const ConfigNode& node) {
-  Extent extent;
-  for (const ConfigNode& child : node.children) {
-    const Extent below = extent_of(child);
-    extent.nodes += below.nodes;
-    extent.height = std::max(extent.height, below.height + 1);
-  }
-  return extent;
-}
-
 // The first document of a text.
 class YamlReader {
  public:
@@ -181,7 +170,7 @@ class YamlReader {
       scalar(event, into);
     }
     if (event.anchor().empty()) return;
-    limits_.admit(depth, extent_of(into).nodes);
+    limits_.admit(depth, into);
     anchored_.insert_or_assign(std::string(event.anchor()), into);
   }
 
@@ -221,8 +210,7 @@ class YamlReader {
     if (found == anchored_.end()) {
       Event::refuse(name_, alias.line(), fmt::format("no '&{0}' before '*{0}'", alias.anchor()));
     }
-    const Extent extent = extent_of(found->second);
-    limits_.admit(depth + extent.height, extent.nodes);
+    limits_.admit(depth, found->second);
     const size_t line = into.line;
     into = found->second;
     if (line != 0) into.line = line;
