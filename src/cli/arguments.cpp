@@ -37,11 +37,12 @@ class Grammar {
     for (const OptionSpec& option : command_table().common_options) options_.push_back(&option);
   }
 
-  // Fills `values` and returns the words that are not options, in order.
+  // Fills `values` and returns the words that are not options, in order. Before the command, the
+  // first of them ends the options.
   [[nodiscard]] std::vector<std::string> parse(Words words, Values& values) const {
     std::vector<std::string> rest;
     for (size_t i = 0; i < words.size(); ++i) {
-      if (!looks_like_option(words[i])) {
+      if (!looks_like_option(words[i]) || (command_ == nullptr && !rest.empty())) {
         rest.push_back(words[i]);
         continue;
       }
@@ -148,27 +149,16 @@ class Grammar {
   std::vector<const OptionSpec*> options_;
 };
 
-// Options may precede the command: the command is the first word that is neither an option nor its
-// value.
-size_t command_place(Words words) {
-  size_t i = 0;
-  while (i < words.size() && looks_like_option(words[i])) {
-    const auto& options = command_table().common_options;
-    const bool takes_next = std::ranges::any_of(options, [&](const OptionSpec& option) {
-      return option.name == words[i] && option.takes != Takes::nothing;
-    });
-    i += takes_next ? 2 : 1;
-  }
-  return std::min(i, words.size());
-}
-
-void take_common(Values& values, ParsedLine& line) {
-  line.help = line.help || values.contains("--help");
-  line.version = line.version || values.contains("--version");
-  if (const auto color = values.find("--color"); color != values.end()) {
-    line.color = parse_color(color->second.back()).value_or(ColorWhen::automatic);
-  }
-  for (const char* name : {"--help", "--version", "--color"}) values.erase(name);
+// Moves the values of common options to the line.
+void take_common(ParsedLine& line) {
+  line.help = line.values.erase("--help") > 0 || line.help;
+  line.version = line.values.erase("--version") > 0 || line.version;
+  const auto color = line.values.extract("--color");
+  if (!color) return;
+  const std::string& when = color.mapped().back();
+  line.color = when == "always"  ? ColorWhen::always
+               : when == "never" ? ColorWhen::never
+                                 : ColorWhen::automatic;
 }
 
 const CommandSpec& command_named(const std::string& word) {
@@ -226,20 +216,18 @@ ParsedLine parse_line(Words words) {
   if (dashes != words.end()) line.program.assign(dashes + 1, words.end());
   words = words.first(before);
 
-  const size_t place = command_place(words);
-  Values values;
   const Grammar program(nullptr, command_table().program_options);
-  std::ignore = program.parse(words.first(place), values);
-  take_common(values, line);
-  if (place == words.size()) {
+  auto rest = program.parse(words, line.values);
+  take_common(line);
+  if (rest.empty()) {
     if (line.help || line.version) return line;
     wrong_usage("a command is missing; see `llmprof --help`");
   }
-  line.command = &command_named(words[place]);
+  line.command = &command_named(rest.front());
 
   const Grammar grammar(line.command, line.command->options);
-  auto rest = grammar.parse(words.subspan(place + 1), line.values);
-  take_common(line.values, line);
+  rest = grammar.parse(Words(rest).subspan(1), line.values);
+  take_common(line);
   if (line.help) return line;
   if (!line.program.empty() && !line.command->takes_program) {
     if (line.command->arguments.empty()) {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "cli/arguments.h"
-#include "cli/table_texts.h"
 
 namespace llmprof::cli {
 namespace {

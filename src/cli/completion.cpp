@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cli/command_table.h"
-#include "cli/table_texts.h"
 
 namespace llmprof::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "base/needed.h"
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "cli/command_table.h"
 #include "cli/output.h"
-#include "cli/table_texts.h"
 #include "session/version.h"
 
 namespace llmprof::cli {

@@ -41,13 +41,6 @@ size_t width_for(const OpenTerminal& terminal, std::string_view columns) {
 
 }  // namespace
 
-std::optional<ColorWhen> parse_color(std::string_view text) {
-  if (text == "auto") return ColorWhen::automatic;
-  if (text == "always") return ColorWhen::always;
-  if (text == "never") return ColorWhen::never;
-  return std::nullopt;
-}
-
 TerminalVariables terminal_variables_here() {
   return {environment_variable("TERM"), environment_variable("NO_COLOR"),
           environment_variable("COLUMNS")};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,9 +13,6 @@ namespace llmprof::cli {
 inline constexpr size_t kUsualColumns = 80;
 
 enum class ColorWhen { automatic, always, never };
-
-// The values of --color, "auto", "always" and "never"; none for anything else.
-std::optional<ColorWhen> parse_color(std::string_view text);
 
 // Environment variables about terminals; empty if not set.
 struct TerminalVariables {

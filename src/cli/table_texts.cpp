@@ -1,5 +1,3 @@
-#include "cli/table_texts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace llmprof::cli {
 namespace {
 
-constexpr TerminalVariables kUsual = {"xterm-256color", "", ""};
+const TerminalVariables kUsual = {"xterm-256color", "", ""};
 
 TEST(TerminalHere, ColorsOnATerminalUnlessToldOtherwise) {
   const OpenTerminal terminal = {true, 100};
@@ -24,7 +24,7 @@ TEST(TerminalHere, ColorsOnATerminalUnlessToldOtherwise) {
 }
 
 TEST(TerminalHere, KnowsTheWidth) {
-  const auto width = [](OpenTerminal terminal, std::string_view columns) {
+  const auto width = [](OpenTerminal terminal, const std::string& columns) {
     return style_for(terminal, ColorWhen::never, {"xterm", "", columns}).width;
   };
   EXPECT_EQ(width({true, 120}, ""), 120U);
