@@ -103,7 +103,7 @@ struct Profile {
     field("stages", stages, "stages, in order of first occurrence");
     field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
     field("findings", findings, "what to fix, largest potential saving first");
-    field("recoverable", saving, "time above lower bounds, by stage");
+    field("recoverable", savings, "time above lower bounds, by stage");
     field("utilization", utilization, "the peaks that MFU and MBU are measured against");
     field("stage1", stage1,
           "what the workload measured itself, unprofiled; null without its metrics.json");

@@ -212,7 +212,7 @@ StageSavings savings_of(const Stages& stages, const StageBudget& budget,
   } else {
     result.bound_reason = why_no_floor(utilization, known);
   }
-  std::ranges::stable_sort(result.parts, std::greater(), &SavingsPart::saving);
+  std::ranges::stable_sort(result.parts, std::greater(), &SavingsPart::potential);
   return result;
 }
 
@@ -231,7 +231,7 @@ std::vector<StageSavings> stage_savings(const Stages& stages, const Budgets& bud
 void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
                          std::vector<StageSavings>& savings) {
   if (!trace.workload) return;
-  for (StageSavings& stage : saving) {
+  for (StageSavings& stage : savings) {
     for (const auto& timing : trace.workload->stages) {
       const double unprofiled = timing.mean_ms * kNanosecondsPerMillisecond;
       const bool same = timing.name == stages.stages[stage.stage].name;

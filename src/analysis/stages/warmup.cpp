@@ -96,7 +96,7 @@ std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t>
 }
 
 // What sets instances apart that the program itself does not mark.
-constexpr std::array<std::pair<WarmupReason, std::string_view>, 5> kReasons = {{
+constexpr std::array<std::pair<WarmupReason, std::string_view>, 5> kWarmupReasons = {{
     {WarmupReason::fewer_steps, "fewer steps"},
     {WarmupReason::longer, "longer than the later ones"},
     {WarmupReason::leading_steps, "a few slow steps before decode"},
@@ -189,7 +189,7 @@ class WarmupSearch {
     at(row).warmup = true;
     at(row).why_warmup = reason;
     const auto* const known =
-        std::ranges::find(kReasons, reason, [](auto& row) { return row.first; });
+        std::ranges::find(kWarmupReasons, reason, [](auto& row) { return row.first; });
     add_once(std::string(known->second), reasons);
   }
 

@@ -43,7 +43,8 @@ class DeviceSweep {
     const Nanoseconds compute = time_of(kCompute);
     const Nanoseconds communication = time_of(kCommunication);
     const Nanoseconds copies = time_of(kCopies);
-    return {.span = to_milliseconds(span),
+    return {.device = {},
+            .span = to_milliseconds(span),
             .busy = to_milliseconds(busy),
             .busy_share_of_span = share(busy, span),
             .compute = to_milliseconds(compute),

@@ -69,7 +69,7 @@ void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankId
   for (const RankPart& part : parts) {
     if (part.identity.state != profile::RankState::died) continue;
     diagnostics.push_back(
-        {"warning", "rank_died",
+        {Severity::warning, "rank_died",
          fmt::format("rank {} ended before the program did{}; its recording until then is reported",
                      part.identity.rank, detail(part.identity)),
          1});
