@@ -57,7 +57,8 @@ class DeviceSweep {
             .idle = to_milliseconds(idle),
             .idle_share_of_span = share(idle, span),
             .not_traced = to_milliseconds(unless_zero(not_traced)),
-            .idle_causes = idle_causes(span)};
+            .idle_causes = idle_causes(span),
+            .launches = {}};
   }
 
   Nanoseconds not_traced = 0;  // the collector did not record
