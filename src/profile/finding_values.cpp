@@ -7,10 +7,13 @@
 namespace llmprof::profile {
 
 FindingValues& FindingValues::push(std::string_view name, std::optional<double> value,
-                                   std::optional<std::string> unit,
-                                   std::optional<std::string> text) {
-  if (text) text = to_printable(*text);
-  values_.push_back({std::string(name), value, std::move(unit), std::move(text)});
+                                   std::optional<std::string_view> unit,
+                                   std::optional<std::string_view> text) {
+  FindingValue& added = values_.emplace_back();
+  added.name = name;
+  added.value = value;
+  if (unit) added.unit = *unit;
+  if (text) added.text = to_printable(*text);
   return *this;
 }
 

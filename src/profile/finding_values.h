@@ -33,18 +33,18 @@ class FindingValues {
  public:
   template <Unit U>
   FindingValues& add(std::string_view name, Quantity<U> quantity,
-                     std::optional<std::string> of = std::nullopt) {
-    return push(name, quantity.value, std::string(symbol(U)), std::move(of));
+                     std::optional<std::string_view> of = std::nullopt) {
+    return push(name, quantity.value, symbol(U), of);
   }
   // A number without a unit: a count (fractional if it is a mean) or a ratio.
   template <class Number>
     requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>)
   FindingValues& add(std::string_view name, Number number,
-                     std::optional<std::string> of = std::nullopt) {
-    return push(name, static_cast<double>(number), std::nullopt, std::move(of));
+                     std::optional<std::string_view> of = std::nullopt) {
+    return push(name, static_cast<double>(number), std::nullopt, of);
   }
   FindingValues& add(std::string_view name, std::string_view text) {
-    return push(name, std::nullopt, std::nullopt, std::string(text));
+    return push(name, std::nullopt, std::nullopt, text);
   }
   // As "yes" and "no".
   FindingValues& add(std::string_view name, std::same_as<bool> auto flag) {
@@ -62,7 +62,7 @@ class FindingValues {
 
  private:
   FindingValues& push(std::string_view name, std::optional<double> value,
-                      std::optional<std::string> unit, std::optional<std::string> text);
+                      std::optional<std::string_view> unit, std::optional<std::string_view> text);
 
   std::vector<FindingValue> values_;
 };
