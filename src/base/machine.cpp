@@ -10,7 +10,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -128,27 +131,10 @@ void add_cache(const fs::path& cache, CacheLevel& highest) {
   highest.sizes[file_content(cache / "shared_cpu_list").value_or("")] = size;
 }
 
-// The lowest limit of the process's control group (version 2) and of the groups that contain it;
-// none if no group sets one.
-std::optional<size_t> memory_limit() {
-  const fs::path root = "/sys/fs/cgroup";
-  constexpr std::string_view kVersion2 = "0::/";
-  const std::string groups = file_content("/proc/self/cgroup").value_or("");
-  const size_t found = groups.find(kVersion2);
-  if (found == std::string::npos) return std::nullopt;
-  const size_t begin = found + kVersion2.size();
-  fs::path group = root / groups.substr(begin, groups.find('\n', begin) - begin);
-  std::optional<size_t> least;
-  while (true) {
-    // "max" means no limit.
-    const auto limit = parse_int(trim(file_content(group / "memory.max").value_or("")));
-    if (limit && *limit >= 0) {
-      const auto bytes = static_cast<size_t>(*limit);
-      least = std::min(bytes, least.value_or(bytes));
-    }
-    if (group == root || !group.has_relative_path()) return least;
-    group = group.parent_path();
-  }
+// "max" means no limit.
+std::optional<size_t> memory_limit(const std::string& content) {
+  const auto bytes = parse_int(trim(content));
+  return bytes && *bytes >= 0 ? std::optional(static_cast<size_t>(*bytes)) : std::nullopt;
 }
 
 }  // namespace
@@ -221,12 +207,31 @@ std::optional<size_t> last_level_cache_bytes() {
   return std::nullopt;
 }
 
+std::optional<size_t> least_control_group_limit(
+    const std::string& file,
+    const std::function<std::optional<size_t>(const std::string& content)>& limit_in) {
+  const fs::path root = "/sys/fs/cgroup";
+  constexpr std::string_view kVersion2 = "0::/";
+  const std::string groups = file_content("/proc/self/cgroup").value_or("");
+  const size_t found = groups.find(kVersion2);
+  if (found == std::string::npos) return std::nullopt;
+  const size_t begin = found + kVersion2.size();
+  fs::path group = root / groups.substr(begin, groups.find('\n', begin) - begin);
+  std::optional<size_t> least;
+  while (true) {
+    const auto limit = limit_in(file_content(group / file).value_or(""));
+    if (limit) least = std::min(*limit, least.value_or(*limit));
+    if (group == root || !group.has_relative_path()) return least;
+    group = group.parent_path();
+  }
+}
+
 size_t usable_memory_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
   const size_t memory =
       pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
-  const auto limit = memory_limit();
+  const auto limit = least_control_group_limit("memory.max", memory_limit);
   return limit ? std::min(*limit, memory == 0 ? *limit : memory) : memory;
 }
 

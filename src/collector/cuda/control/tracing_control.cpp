@@ -1,4 +1,4 @@
-#include "collector/cuda/control/control.h"
+#include "collector/cuda/control/tracing_control.h"
 
 #include <pthread.h>
 #include <unistd.h>
