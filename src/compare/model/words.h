@@ -50,8 +50,9 @@ constexpr auto words_of(NoAnswer /*of*/) {
 
 enum class Times : uint8_t { untraced, recorded };
 constexpr auto words_of(Times /*of*/) {
-  return vocabulary<Times>(
-      {{Times::untraced, "times without profiling, from the same source on both sides"}});
+  return vocabulary<Times>({
+      {Times::untraced, "times without profiling, from the same source on both sides", "unwatched"},
+  });
 }
 
 // How an interval was computed.

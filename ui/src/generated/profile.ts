@@ -683,7 +683,7 @@ export interface TokenTimesShown {
   typical_request_ms: number | null;
   /** 1 over the mean time per output token (tokens/s) */
   tokens_per_s_per_sequence: number | null;
-  /** tokens_per_s_per_sequence times the batch (tokens/s) */
+  /** tokens_per_s_per_sequence times the batch; null if the batch is unknown (tokens/s) */
   tokens_per_s: number | null;
   /** GPU busy time over the traced wall time of all stages (fraction) */
   gpu_busy_share_of_wall: number | null;
@@ -2062,8 +2062,8 @@ export interface CapturesFailed {
 }
 
 export interface Diagnostics {
-  /** info, warning, error */
-  severity: string;
+  /** how serious it is */
+  severity: DiagnosticsSeverity;
   /** stable code, for scripts */
   code: string;
   /** for people, with what to do next */
@@ -2071,6 +2071,11 @@ export interface Diagnostics {
   /** number of occurrences */
   count: number;
 }
+
+export type DiagnosticsSeverity =
+  | "info"
+  | "warning"
+  | "error";
 
 export interface SlowStepRuleReasons {
   /** stable kind, for scripts */
@@ -2384,8 +2389,8 @@ export interface Ranks {
   device: string | null;
   /** name of the GPU, or of the processor */
   gpu: string | null;
-  /** recorded; died (it ended before the program did); missing (the job names it, but no capture of it was read) */
-  state: string;
+  /** whether it was recorded */
+  state: RanksState;
   /** exit code or signal, if known */
   state_detail: string | null;
   /** captures of this rank */
@@ -2416,6 +2421,11 @@ export interface Ranks {
   /** diagnostics for this rank's captures */
   diagnostics: Diagnostics[];
 }
+
+export type RanksState =
+  | "recorded"
+  | "died" /* it ended before the program did */
+  | "missing" /* the job names it, but no capture of it was read */;
 
 export interface RanksClock {
   /** what the two clocks were compared by */
