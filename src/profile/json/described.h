@@ -45,14 +45,19 @@ struct MemberOf {
   }
 };
 
+// Volatile: if both addresses are constants, GCC 12 may propagate `end` in place of the difference.
+inline ptrdiff_t bytes_between(const void* begin, const void* end) {
+  const void* const volatile from = begin;
+  return static_cast<const char*>(end) - static_cast<const char*>(from);
+}
+
 // Calls visit(name, MemberOf, meaning) for each field.
 template <class T, class Visit>
 void each_field(const Visit& visit) {
   static const T sample{};
   const auto field = [&](const char* name, const auto& member, const char* meaning) {
-    const ptrdiff_t offset =
-        reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&sample);
-    visit(name, MemberOf<T, std::remove_cvref_t<decltype(member)>>{offset}, meaning);
+    visit(name, MemberOf<T, std::remove_cvref_t<decltype(member)>>{bytes_between(&sample, &member)},
+          meaning);
   };
   sample.fields(field);
 }
