@@ -49,7 +49,7 @@ bool holds(std::span<const std::string_view> codes, std::string_view code) {
   return std::ranges::find(codes, code) != codes.end();
 }
 
-// Whether the profile's times come from this pass. Other passes (the control run; ncu and
+// Whether the profile's times come from this recording. Other ones (the control run; ncu and
 // torch.profiler if there is a timeline) may fail without a loss.
 bool records_times(const CaptureFailure& failure, const Profile& profile) {
   if (failure.backend == "collector" || failure.backend.starts_with("rank")) return true;

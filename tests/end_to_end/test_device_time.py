@@ -172,7 +172,7 @@ class WholeTimelines(unittest.TestCase):
         report = bundle.files["report.md"]
         for heading in ("## GPU time", "## Copies and fills", "## Launches and short kernels"):
             section = report.split(heading + "\n", 1)[1].split("\n## ", 1)[0]
-            self.assertNotIn("Not known", section)
+            self.assertNotIn("Not available", section)
             self.assertIn("cuda:0", section)
 
 

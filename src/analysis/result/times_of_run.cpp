@@ -6,7 +6,7 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// Share of the control run's time above which the timings of a pass are not representative.
+// Share of the control run's time above which the timings of a recording are not representative.
 constexpr double kMuchOverhead = 0.25;
 
 // Null if the stage does not exist or has only warm-up.

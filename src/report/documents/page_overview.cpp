@@ -31,7 +31,7 @@ void add_token_rates(const Profile& profile, Document& document) {
 }
 
 void add_stage_walls(const Profile& profile, Document& document) {
-  const std::string none = "Not known: " + why_no_stages(profile);
+  const std::string none = "Not available: " + why_no_stages(profile);
   if (!document.begin(2, "Stages", profile.stages.empty(), none)) return;
   document.add(table_of(
       fmt::format("stage | #{}s measured | #mean wall time without tracing (ms) | #mean wall time, "
@@ -49,7 +49,7 @@ void add_stage_walls(const Profile& profile, Document& document) {
 void add_uses(const Profile& profile, Document& document) {
   const bool missing = std::ranges::none_of(
       profile.stages, [](const auto& stage) { return stage.mfu.wall || stage.mbu.wall; });
-  const std::string why = "Not known: " + why_no_utilization(profile);
+  const std::string why = "Not available: " + why_no_utilization(profile);
   if (!document.begin(2, "MFU and MBU", missing, why)) return;
   document.add(
       use_table("stage | #MFU, of peak FLOP/s on wall time | #MFU on busy time | #MBU, of peak "

@@ -90,7 +90,7 @@ Table finding_table(const Profile& profile) {
 
 void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, Document& document) {
   if (!document.begin(2, "Potential savings", profile.job || profile.savings.empty(),
-                      of_single_ranks(profile, "Not known: " + why_no_stage_figures(profile))))
+                      of_single_ranks(profile, "Not available: " + why_no_stage_figures(profile))))
     return;
   document.paragraph(
       "Times are per {}. The lower bound (floor) of a part is the least time that it could take; "

@@ -277,7 +277,7 @@ Table operator_table(const Profile& profile, size_t rows) {
 
 void add_section(Topic<"operators"> /*topic*/, const Profile& profile, Document& document) {
   if (!document.begin(2, "Top operators", profile.operators.empty(),
-                      "Not known: " + why_no_operators(profile)))
+                      "Not available: " + why_no_operators(profile)))
     return;
   document.add(operator_table(profile, kShownOperators));
   document.paragraph(operator_coverage_words(profile));
@@ -286,7 +286,7 @@ void add_section(Topic<"operators"> /*topic*/, const Profile& profile, Document&
 
 void add_section(Topic<"layers"> /*topic*/, const Profile& profile, Document& document) {
   if (!document.begin(2, "Layers", profile.job || profile.layer_summary.stages.empty(),
-                      of_single_ranks(profile, "Not known: " + why_no_layers(profile))))
+                      of_single_ranks(profile, "Not available: " + why_no_layers(profile))))
     return;
   for (const StageLayers& stage : profile.layer_summary.stages) {
     add_stage_layers(profile, stage, document);

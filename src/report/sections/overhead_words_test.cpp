@@ -25,9 +25,10 @@ TEST(OverheadWords, TheSlowestPassThatTimesAreTakenFrom) {
   const auto profile =
       with_passes({overhead_of("nsys", "decode", 1.1), overhead_of("collector", "decode", 1.2),
                    overhead_of("ncu", "decode", 90)});
-  EXPECT_EQ(overhead_words(profile),
-            "Profiling slows decode down most in the collector pass: it takes 1.200 times as long "
-            "as in the control run.");
+  EXPECT_EQ(
+      overhead_words(profile),
+      "Profiling slows decode down most in the collector recording: it takes 1.200 times as long "
+      "as in the control run.");
 }
 
 TEST(OverheadWords, MuchOverheadIsAWarning) {
@@ -40,7 +41,8 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
   profile::PassOverhead whole = overhead_of("collector", "whole run", 0.589);
   whole.whole_run = true;
   EXPECT_EQ(overhead_words(with_passes({whole})),
-            "No pass is slower than the control run: in the collector pass, the whole run takes "
+            "No recording is slower than the control run: in the collector recording, the whole "
+            "run takes "
             "0.589 times as long. The control run comes first, and may have filled caches "
             "(compiled code, files) for the others.");
 }
@@ -49,14 +51,15 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
 TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
   profile::PassOverhead noisy = overhead_of("collector", "decode", 2.11);
   noisy.other_cause = profile::OtherCause::spread;
-  EXPECT_EQ(overhead_words(with_passes({noisy})),
-            "In the collector pass, decode takes 2.110 times as long as in the control run: within "
-            "the spread of the workload's own times, so not measurably slower.");
+  EXPECT_EQ(
+      overhead_words(with_passes({noisy})),
+      "In the collector recording, decode takes 2.110 times as long as in the control run: within "
+      "the spread of the workload's own times, so not measurably slower.");
   noisy.other_cause = profile::OtherCause::cpus_short;
   EXPECT_EQ(overhead_words(with_passes({noisy})).find("Profiling slows"), std::string::npos);
   // Overhead without another cause comes first.
   EXPECT_NE(overhead_words(with_passes({noisy, overhead_of("torch", "decode", 1.4)}))
-                .find("in the torch pass: it takes 1.400 times"),
+                .find("in the torch recording: it takes 1.400 times"),
             std::string::npos);
 }
 

@@ -92,25 +92,27 @@ std::string overhead_words(const Profile& profile) {
   const std::string stage = worst->whole_run ? "the whole run" : worst->stage;
   if (worst->ratio < 1) {
     return fmt::format(
-        "No pass is slower than the control run: in the {} pass, {} takes {} times as long. The "
+        "No recording is slower than the control run: in the {} recording, {} takes {} times as "
+        "long. The "
         "control run comes first, and may have filled caches (compiled code, files) for the "
         "others.",
         worst->pass, stage, ratio(worst->ratio));
   }
   if (worst->other_cause) {
-    return fmt::format("In the {} pass, {} takes {} times as long as in the control run: {}.",
+    return fmt::format("In the {} recording, {} takes {} times as long as in the control run: {}.",
                        worst->pass, stage, ratio(worst->ratio), in_words(*worst->other_cause));
   }
   std::string text = fmt::format(
-      "Profiling slows {} down most in the {} pass: it takes {} times as long as in the control "
+      "Profiling slows {} down most in the {} recording: it takes {} times as long as in the "
+      "control "
       "run",
       stage, worst->pass, ratio(worst->ratio));
   const Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
-  // The light presets record less in these passes.
+  // The light presets record less in these recordings.
   const bool light_helps = worst->pass == "torch" || worst->pass == "nsys";
   return text + fmt::format(
-                    ". That is more than {} overhead, so the timings of that pass are not "
+                    ". That is more than {} overhead, so the timings of that recording are not "
                     "representative{}.",
                     round_percent(much), light_helps ? "; `run.mode=light` records less" : "");
 }
@@ -124,7 +126,7 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
   const auto& passes = profile.overhead->passes;
   if (passes.empty()) return;
   document.add(table_of(
-      "pass | stage | #control run (ms) | #profiled (ms) | #profiled over control", passes,
+      "recording | stage | #control run (ms) | #profiled (ms) | #profiled over control", passes,
       [](const PassOverhead& pass) {
         return cells(pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio));
       }));
@@ -132,12 +134,12 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
       std::ranges::any_of(passes, &PassOverhead::whole_run)
           ? "Times of a whole run include its start and end: the workload timed no stage in it."
           : "";
-  document.paragraph(
-      joined({overhead_words(profile),
-              "All times here are the workload's own, in each pass and in the control run, which "
-              "was not profiled; a capture's stage times can differ from them.",
-              whole},
-             " "));
+  document.paragraph(joined(
+      {overhead_words(profile),
+       "All times here are the workload's own, in each recording and in the control run, which "
+       "was not profiled; a capture's stage times can differ from them.",
+       whole},
+      " "));
 }
 
 void add_section(Topic<"failed captures"> /*topic*/, const Profile& profile, Document& document) {

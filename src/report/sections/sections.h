@@ -49,7 +49,7 @@ void add_section(Topic<"failed captures">, const Profile&, Document&);
 void add_selection(const Profile& profile, Document& document);
 
 // Sentences that other documents also have; empty if there is nothing to report.
-// The largest overhead of a pass.
+// The largest overhead of a recording.
 std::string overhead_words(const Profile& profile);
 // What tracing cost per step as the run itself measured it, or why that is unknown.
 std::string collector_overhead_words(const Profile& profile);

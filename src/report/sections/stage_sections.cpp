@@ -210,7 +210,7 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
       add_row(table, "step of " + stage.name, *steps);
   }
   if (!document.begin(2, has_tokens(profile) ? "Steps and tokens" : "Steps", table.rows.empty(),
-                      "Not known: " + why_no_steps(profile)))
+                      "Not available: " + why_no_steps(profile)))
     return;
   document.add(std::move(table));
   document.paragraph(

@@ -80,7 +80,7 @@ Table short_kernel_table(const Profile& profile) {
 // For a section without rows.
 std::string none_recorded(const Profile& profile, std::string_view what) {
   const std::string why = why_no_device_time(profile);
-  return why.empty() ? fmt::format("No {} were recorded.", what) : "Not known: " + why;
+  return why.empty() ? fmt::format("No {} were recorded.", what) : "Not available: " + why;
 }
 
 constexpr size_t kShownGaps = 5;  // per stage
@@ -168,7 +168,7 @@ std::string reasons(const SlowStep& slow) {
 
 void add_section(Topic<"device time"> /*topic*/, const Profile& profile, Document& document) {
   if (!document.begin(2, "GPU time", profile.device_time.empty(),
-                      "Not known: " + why_no_device_time(profile)))
+                      "Not available: " + why_no_device_time(profile)))
     return;
   document.paragraph(
       "Each GPU from its first work to its last, inside and outside stages. Compute, communication "
@@ -257,7 +257,7 @@ void add_section(Topic<"time budget"> /*topic*/, const Profile& profile, Documen
           ? ""
           : " \"GPU time\" shows busy and idle time over the whole timeline.";
   if (!document.begin(2, "Time budget", !has_budget(profile),
-                      fmt::format("Not known: {}{}", why_no_stage_figures(profile), instead)))
+                      fmt::format("Not available: {}{}", why_no_stage_figures(profile), instead)))
     return;
   document.paragraph(
       "Where the wall time of an {} goes (mean). Each moment is charged once: overlapping kernels "
@@ -273,7 +273,7 @@ void add_section(Topic<"time budget"> /*topic*/, const Profile& profile, Documen
 }
 
 void add_section(Topic<"idle gaps"> /*topic*/, const Profile& profile, Document& document) {
-  const std::string none = !has_budget(profile) ? "Not known: " + why_no_stage_figures(profile)
+  const std::string none = !has_budget(profile) ? "Not available: " + why_no_stage_figures(profile)
                            : profile.job        ? std::string(kOfSingleRanks)
                            : on_cpu(profile)    ? "An operator ran at every moment of the stages."
                                                 : "The GPU was never idle inside a stage.";
@@ -291,7 +291,7 @@ void add_section(Topic<"idle gaps"> /*topic*/, const Profile& profile, Document&
 
 void add_section(Topic<"slow steps"> /*topic*/, const Profile& profile, Document& document) {
   const auto& rule = profile.slow_step_rule;
-  const std::string none = profile.steps.empty() ? "Not known: " + why_no_steps(profile)
+  const std::string none = profile.steps.empty() ? "Not available: " + why_no_steps(profile)
                            : profile.job         ? std::string(kOfSingleRanks)
                            : rule
                                ? fmt::format("None. A step counts as slow if it is {}.", *rule)

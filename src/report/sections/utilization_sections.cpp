@@ -175,7 +175,7 @@ Table stage_roofline(const Profile& profile) {
 void add_section(Topic<"utilization"> /*topic*/, const Profile& profile, Document& document) {
   const bool missing =
       std::ranges::all_of(profile.stages, [](const Stage& stage) { return stage.cost.empty(); });
-  const std::string why = "Not known: " + why_no_utilization(profile);
+  const std::string why = "Not available: " + why_no_utilization(profile);
   if (!document.begin(2, "MFU and MBU", missing, why)) return;
   document.add(ratio_table(profile));
   document.paragraph("MFU = FLOPs / (time x peak FLOP/s); MBU = bytes / (time x peak bandwidth). " +

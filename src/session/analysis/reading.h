@@ -44,7 +44,7 @@ class TemporaryFolder {
 // The input of an analysis.
 struct FrozenReading {
   trace::Trace trace;
-  std::optional<trace::Trace> operators;  // from a run's torch pass, next to a timeline
+  std::optional<trace::Trace> operators;  // from a run's torch recording, next to a timeline
   std::optional<trace::Trace> control;    // launches noted in the control run of a run
   std::optional<Error> incomplete;        // a named file that could not be read
 };
@@ -58,10 +58,10 @@ class Reading {
   // or a capture found in a folder, cannot be read; for any other file in a folder there is a note.
   // A run records its own failures.
   //
-  // Each pass of a run executes the program again, so only one can be the timeline: the collector's
-  // logs if they contain GPU work, otherwise nsys's export if that does, otherwise the logs with
-  // their CPU operators. If nsys's export may follow in a later call, the run's logs must be the
-  // first files that are read.
+  // Each recording of a run executes the program again, so only one can be the timeline: the
+  // collector's logs if they contain GPU work, otherwise nsys's export if that does, otherwise the
+  // logs with their CPU operators. If nsys's export may follow in a later call, the run's logs must
+  // be the first files that are read.
   void add(const std::vector<Input>& inputs, OutputFolder& out, Progress& progress);
 
   // The data read so far, neither sorted nor joined.

@@ -110,7 +110,7 @@ function overhead(app: App): HTMLElement | null {
         fit: true,
         rows: own.passes,
         columns: [
-          { id: "pass", title: "pass", value: (p) => p.pass, heads: true },
+          { id: "pass", title: "recording", value: (p) => p.pass, heads: true },
           { id: "stage", title: "stage", value: (p) => p.stage },
           {
             id: "control",
@@ -122,7 +122,7 @@ function overhead(app: App): HTMLElement | null {
           {
             id: "profiled",
             title: "profiled (ms)",
-            of: "ms, the workload's own time in that pass",
+            of: "ms, the workload's own time in that recording",
             value: (p) => p.profiled_ms,
             format: ms,
           },
