@@ -82,8 +82,8 @@ session::AnalyzeOptions options_of(const Arguments& arguments) {
 
 session::DiffOptions diff_options(const Arguments& arguments) {
   session::DiffOptions options;
-  options.base.push_back(arguments.text("BASE").value_or(""));
-  options.now.push_back(arguments.text("NEW").value_or(""));
+  options.base.emplace_back(arguments.text("BASE").value_or(""));
+  options.now.emplace_back(arguments.text("NEW").value_or(""));
   for (std::string& path : arguments.all("--base")) options.base.emplace_back(std::move(path));
   for (std::string& path : arguments.all("--new")) options.now.emplace_back(std::move(path));
   options.gates = arguments.all("--gate");
@@ -174,7 +174,7 @@ int merge_command(const Arguments& arguments) {
 
 int report_command(const Arguments& arguments) {
   session::AnalyzeOptions options;
-  options.inputs.push_back(arguments.text("PROFILE").value_or(""));
+  options.inputs.emplace_back(arguments.text("PROFILE").value_or(""));
   options.out = arguments.text("--out");
   options.top = arguments.number("--top");
   options.exports = exports_of(arguments);

@@ -137,6 +137,7 @@ class Grammar {
 
   [[noreturn]] void refuse_option(const std::string& name) const {
     std::vector<std::string> names;
+    names.reserve(options_.size());
     for (const OptionSpec* option : options_) names.push_back(option->name);
     std::string hint = config::did_you_mean(name, names);
     if (hint.empty()) hint = ";";

@@ -36,6 +36,7 @@ constexpr auto kFunctions = std::to_array<CommandFunction>({{"run", run_command}
 
 std::vector<Entry> read_entries(const ConfigNode& map) {
   std::vector<Entry> entries;
+  entries.reserve(map.keys.size());
   for (size_t i = 0; i < map.keys.size(); ++i) {
     entries.push_back({map.keys[i], map.children[i].text});
   }

@@ -36,6 +36,7 @@ std::string texts_of(const Rows& rows, TextOf text_of) {
 template <class Row>
 std::string names_of(const std::vector<Row>& rows) {
   std::vector<std::string_view> names;
+  names.reserve(rows.size());
   for (const Row& row : rows) names.push_back(row.name);
   return fmt::format("{}", fmt::join(names, " "));
 }
@@ -64,7 +65,7 @@ std::string cases_of_values(std::string_view command, const std::vector<OptionSp
 }
 
 std::string cases_of_values(const CommandSpec& command, Groups groups) {
-  const std::string options = cases_of_values(command.name, command.options, groups);
+  std::string options = cases_of_values(command.name, command.options, groups);
   if (!command.takes_program) return options;
   return options + texts_of(groups, [&](const session::GroupChoices& group) {
            return fmt::format("    {}:{}) _llmprof_words '{}' \"$current\"; return ;;\n",

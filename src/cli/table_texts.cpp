@@ -82,6 +82,7 @@ Entry entry_of(const OptionSpec& option) { return {option_synopsis(option), opti
 template <class Row>
 std::vector<Entry> entries_of(const std::vector<Row>& rows) {
   std::vector<Entry> entries;
+  entries.reserve(rows.size());
   for (const Row& row : rows) entries.push_back(entry_of(row));
   return entries;
 }

@@ -284,6 +284,7 @@ void LongestGaps::describe(const trace::Trace& trace, const DescribedNames& name
     std::ranges::move(gaps, std::back_inserter(budgets.gaps));
   }
   std::vector<IdleGap*> kept;
+  kept.reserve(budgets.gaps.size() + budgets.repeated_gaps.size());
   for (IdleGap& gap : budgets.gaps) kept.push_back(&gap);
   for (RepeatedGap& gap : budgets.repeated_gaps) kept.push_back(&gap.longest);
   find_host_activity(trace, calls, kept);

@@ -253,6 +253,7 @@ std::vector<profile::SlowStep> find_slow_steps(const trace::Trace& trace, const 
     steps.push_back(std::move(step));
   }
   std::vector<IdleGap*> to_explain;
+  to_explain.reserve(gaps.size());
   for (IdleGap& gap : gaps) to_explain.push_back(&gap);
   find_host_activity(trace, calls, to_explain);
   for (size_t i = 0; i < gaps.size(); ++i) {

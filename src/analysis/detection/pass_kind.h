@@ -57,6 +57,7 @@ std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers);
 template <class Passes>
 std::vector<uint32_t> layers_of(const Passes& passes) {
   std::vector<uint32_t> layers;
+  layers.reserve(passes.size());
   for (const auto& pass : passes) layers.push_back(pass.layers);
   return layers;
 }

@@ -132,6 +132,7 @@ class Chooser {
     }
     std::erase_if(support, [](const auto& entry) { return !entry.second.second; });
     std::vector<std::pair<int64_t, uint32_t>> order;
+    order.reserve(support.size());
     for (const auto& [layers, of_length] : support) order.emplace_back(-of_length.first, layers);
     std::ranges::sort(order);
     std::vector<uint32_t> found;

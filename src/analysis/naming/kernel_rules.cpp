@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/naming/classes.h"
@@ -32,8 +33,8 @@ RE2::Options matching_options(int64_t memory) {
 RE2::Options options_of_one() { return matching_options(1L << 20U); }
 
 struct CompiledRule {
-  CompiledRule(const KernelRule& from, NameTemplate short_name)
-      : rule(from), name(std::move(short_name)) {}
+  CompiledRule(KernelRule from, NameTemplate short_name)
+      : rule(std::move(from)), name(std::move(short_name)) {}
 
   // Compiled when a name first matches the rule: few rules match anything in one capture.
   [[nodiscard]] const RE2& expression() const {

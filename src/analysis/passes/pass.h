@@ -32,8 +32,8 @@ class PassValues {
       return *static_cast<const Value*>(known->second.get());
     }
     if constexpr (std::is_default_constructible_v<Value>) {
-      static const Value kNone{};
-      return kNone;
+      static const Value none{};
+      return none;
     } else {
       throw std::logic_error(std::string("no pass found a ") + typeid(Value).name());
     }

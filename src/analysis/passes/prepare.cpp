@@ -66,6 +66,7 @@ void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
   if (std::ranges::find(cpu, true) == cpu.end()) return;
   trace::KernelTable& kernels = trace.kernels;
   std::vector<bool> keep;
+  keep.reserve(kernels.queue.size());
   for (const trace::QueueId queue : kernels.queue) keep.push_back(!cpu[queue.index()]);
   const auto operators = static_cast<size_t>(std::ranges::count(keep, false));
   const bool gpu_work = operators < kernels.size() || trace.graph_replays.size() > 0 ||

@@ -216,6 +216,7 @@ std::vector<profile::KernelClassTotal> ranked_classes(const KernelRanking& ranki
   }
   const Calls all = all_steady_time(opened);
   std::vector<profile::KernelClassTotal> rows;
+  rows.reserve(sums.size());
   for (const auto& [kernel_class, sum] : sums) {
     rows.push_back({kernel_class,
                     to_milliseconds(sum.all.total),

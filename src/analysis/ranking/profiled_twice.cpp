@@ -121,6 +121,7 @@ class PagesOfOneRun {
 
   void drop_launches() {
     std::vector<bool> keep;
+    keep.reserve(trace_.profiled_launches.identity.size());
     for (const trace::IdentityId identity : trace_.profiled_launches.identity) {
       keep.push_back(!become_[identity.index()].valid());
     }

@@ -217,7 +217,7 @@ class StageFigures {
         row.share_of_traced = {of_all / traced};
         row.per_step = to_milliseconds(ratio(of_all, traced_steps));
       }
-      stage_.budget->push_back(std::move(row));
+      stage_.budget->push_back(row);
     }
     std::ranges::stable_sort(*stage_.budget, std::greater(), &profile::BudgetPart::total_ns);
     if (stage_.decode_step_count > 0) {

@@ -95,6 +95,7 @@ class Narrowing {
 
   [[nodiscard]] Result<void> nothing_chosen(uint32_t most_steps) const {
     std::vector<std::string_view> names;
+    names.reserve(stages_.stages.size());
     for (const Stage& stage : stages_.stages) names.emplace_back(stage.name);
     if (names.empty()) {
       return fail(ErrorKind::usage,

@@ -69,6 +69,7 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
     group.sizes.push_back(memory.bytes[row]);
   }
   std::vector<profile::Copies> rows;
+  rows.reserve(groups.size());
   for (auto& [key, group] : groups) rows.push_back(copies_of(trace, key, group));
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
     return a.device != b.device ? a.device < b.device : a.total > b.total;

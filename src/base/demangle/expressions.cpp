@@ -140,7 +140,7 @@ std::string Parser::expressions_until_end() {
 }
 
 std::string Parser::simple_name() {
-  const std::string text = accept("on") ? operator_name(nullptr) : source_name();
+  std::string text = accept("on") ? operator_name(nullptr) : source_name();
   if (peek() != 'I') return text;
   std::vector<Piece> args = template_args();
   return joined({text, template_args_text(args)});

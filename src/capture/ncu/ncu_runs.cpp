@@ -110,7 +110,7 @@ NcuRun& run_for(std::vector<NcuRun>& runs, const ChosenKernel& kernel) {
 // FNV-1a.
 std::string hash(const std::vector<std::string>& command) {
   uint64_t value = 14695981039346656037U;
-  for (const char c : fmt::format("{}", fmt::join(command, std::string_view("", 1))) + '\0') {
+  for (const char c : fmt::format("{}", fmt::join(command, std::string_view("\0", 1))) + '\0') {
     value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
   }
   return fmt::format("{:016x}", value);

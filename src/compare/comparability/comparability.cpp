@@ -47,6 +47,7 @@ Text of_side(std::span<const Run> runs, Value value) {
 
 Text gpu_names(const Profile& profile) {
   std::vector<Text> names;
+  names.reserve(profile.context.gpus.size() + profile.context.cpus.size());
   for (const profile::Gpu& gpu : profile.context.gpus) names.push_back(gpu.name);
   for (const profile::Cpu& cpu : profile.context.cpus) names.push_back(cpu.name);
   return distinct(names, std::identity());

@@ -294,7 +294,8 @@ std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
   add_islands(state);
   add_residuals(state);
   std::vector<profile::RankClock> clocks;
-  for (auto& clock : state.clocks) clocks.push_back(std::move(*clock));
+  clocks.reserve(state.clocks.size());
+  for (const auto& clock : state.clocks) clocks.push_back(*clock);
   return clocks;
 }
 

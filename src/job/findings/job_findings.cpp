@@ -194,7 +194,7 @@ class FindingMaker {
         .add("kernels_per_pass", matched / stage.steps)
         .add("pass", stage.by_step && stage.decode_steps ? "step" : stage.unit)
         .add("mean_kernel", Milliseconds{time / matched})
-        .add_all(std::move(longest))
+        .add_all(longest)
         .add("wait_time", Milliseconds{wait / stage.instances})
         .add("hidden_time", Milliseconds{hidden / stage.instances})
         .add("ranks", comparison_.job.recorded);

@@ -108,7 +108,7 @@ std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, RankComparis
     profile::Profile& own = parts[i].profile;
     profile::Rank& row = rows.emplace_back(rank_row(parts[i].identity));
     add_device(own, row);
-    if (i < comparison.clocks.size()) row.clock = std::move(comparison.clocks[i]);
+    if (i < comparison.clocks.size()) row.clock = comparison.clocks[i];
     if (i < comparison.per_rank.size()) row.between = std::move(comparison.per_rank[i]);
     row.captures = std::move(own.context.captures);
     row.totals = std::move(own.totals);

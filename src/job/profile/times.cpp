@@ -199,7 +199,7 @@ std::optional<profile::UntracedTimes> untraced_of_job(const std::vector<const pr
     if (row.time.value <= 0) continue;
     row.share = {row.time.value / made.wall.value};
     if (steps > 0) row.per_step = profile::Milliseconds{row.time.value / steps};
-    made.budget.push_back(std::move(row));
+    made.budget.push_back(row);
   }
   std::ranges::stable_sort(made.budget, std::greater{}, &profile::UntracedPart::time);
   return made;

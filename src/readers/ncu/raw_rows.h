@@ -104,7 +104,7 @@ class NcuRawRows {
   // anything unusual are left to `settle`. Always inline, with `use` capturing by value, so that
   // constants stay in registers.
   template <class Use>
-  [[gnu::always_inline]] inline void take_column(const char* end, Use use) {
+  [[gnu::always_inline]] void take_column(const char* end, Use use) {
     Row* const rows = rows_.data();
     const size_t count = rows_.size();
     for (size_t i = 0; i < count; ++i) {

@@ -17,7 +17,8 @@ namespace {
 
 // Accepts only a version: anything else that a damaged or manipulated export has there is dropped.
 std::string version_text(std::string_view text) {
-  const bool plain = text.size() <= 32 && text.find_first_not_of("0123456789.") == text.npos;
+  const bool plain =
+      text.size() <= 32 && text.find_first_not_of("0123456789.") == std::string_view::npos;
   return std::string(plain ? text : "");
 }
 

@@ -144,7 +144,7 @@ std::string typical_of(const ShownTimes& times, std::string_view one) {
 }
 
 std::string typical_ms(const ShownTimes& times, std::string_view one) {
-  const std::string time = typical_text(times) + " ms";
+  std::string time = typical_text(times) + " ms";
   if (!is_spread(times)) return time;
   const std::string of = counted(times.count, one);
   return times.typical == Typical::range

@@ -47,7 +47,7 @@ std::vector<PartOrder> parts_of(const std::vector<const Stage*>& stages) {
   }
   std::vector<PartOrder> parts;
   parts.reserve(known.size());
-  for (auto& [name, order] : known) parts.push_back(std::move(order));
+  for (const auto& [name, order] : known) parts.push_back(order);
   std::stable_sort(parts.begin(), parts.end(), [](const PartOrder& a, const PartOrder& b) {
     return a.idle != b.idle ? b.idle : a.total > b.total;
   });

@@ -147,7 +147,9 @@ class Labels {
 class RooflineDrawing {
  public:
   RooflineDrawing(const Roofs& roofs, const RoofPoints& points, Svg& svg)
-      : roofs_(roofs), points_(points), svg_(svg) {
+      : roofs_(roofs), points_(points), svg_(svg) {}
+
+  void draw() {
     choose_axes();
     draw_grid();
     draw_roofs();
@@ -371,7 +373,7 @@ std::optional<Plot> roofline_plot(const Profile& profile) {
   const size_t named = stages + std::min(drawn, kMostPoints);
   Svg svg(kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline", description);
   svg.head("Roofline", roofline_sources(profile, points, kernels - drawn));
-  RooflineDrawing(roofs, points, svg);
+  RooflineDrawing(roofs, points, svg).draw();
   return Plot{kRooflineFile, description, std::move(svg).finish()};
 }
 

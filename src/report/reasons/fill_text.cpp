@@ -104,7 +104,7 @@ class Filling {
     const double number = own.value.value_or(0);
     const auto count = static_cast<uint64_t>(number);
     // The value itself, or the source of a number.
-    const std::string text = own.text.value_or("");
+    std::string text = own.text.value_or("");
     const auto counted_plainly = [&](std::string_view one) {
       return fmt::format("{} {}", count, plural_of(count, one));
     };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profile/profile.h"
@@ -232,7 +233,7 @@ std::string_view ranked_time_words(const Profile& profile);
 inline constexpr std::string_view kOfSingleRanks =
     "Reported for single ranks: analyze the capture of one rank alone.";
 inline std::string of_single_ranks(const Profile& profile, std::string otherwise) {
-  return profile.job ? std::string(kOfSingleRanks) : otherwise;
+  return profile.job ? std::string(kOfSingleRanks) : std::move(otherwise);
 }
 
 // Why something is missing in this input, and what would record it, as clauses.

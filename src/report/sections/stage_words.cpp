@@ -48,7 +48,7 @@ std::string traced_words(const Profile& profile) {
     if (stage.untraced || !stage.untraced_why_not || stage.wall.count == 0) continue;
     stages[*stage.untraced_why_not].push_back(stage.name);
   }
-  const std::string text = joined(stages, " ", [](const auto& of) {
+  std::string text = joined(stages, " ", [](const auto& of) {
     return fmt::format("Times of {} include tracing overhead of unknown size: {}.",
                        enumeration(of.second), in_words(of.first));
   });
@@ -171,8 +171,8 @@ Cell step_count_cell(const Stage& stage) {
 }
 
 const TokenTimesShown& shown_tokens(const Profile& profile) {
-  static const TokenTimesShown kNone;
-  return profile.token_times.shown ? *profile.token_times.shown : kNone;
+  static const TokenTimesShown none;
+  return profile.token_times.shown ? *profile.token_times.shown : none;
 }
 
 std::string_view scope_words(const Profile& profile) {

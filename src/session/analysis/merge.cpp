@@ -61,6 +61,7 @@ std::vector<job::RankPart> read_partials(const std::vector<fs::path>& files) {
   work();
   threads.clear();
   std::vector<job::RankPart> parts;
+  parts.reserve(read.size());
   for (auto& part : read) parts.push_back(needed(std::move(part)));
   return parts;
 }

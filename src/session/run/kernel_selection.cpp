@@ -113,6 +113,7 @@ std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
   if (results.ranking.source != analysis::KernelSource::timeline) return {};
   const std::vector<analysis::Stage>& stages = results.stages.stages;
   std::vector<std::string> filters;
+  filters.reserve(stages.size());
   for (const analysis::Stage& stage : stages) {
     filters.push_back(range_filter(trace, results.stages, stage));
   }

@@ -73,7 +73,7 @@ struct PmFunctions {
   // After load_cupti. False if this libcupti lacks one of them.
   bool load() {
     bool all = true;
-#define LLMPROF_FIND(field, name, takes) all = field.find() && all;
+#define LLMPROF_FIND(field, name, takes) all = (field).find() && all;
     LLMPROF_PM_FUNCTIONS(LLMPROF_FIND)
 #undef LLMPROF_FIND
     return all;
