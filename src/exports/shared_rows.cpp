@@ -32,19 +32,22 @@ void sort_outer_first(Intervals& intervals) {
   }
 }
 
-std::vector<Intervals> work_by_queue(const trace::Trace& trace) {
-  std::vector<Intervals> work(trace.queues.size());
-  const auto add = [&](const auto& table, WorkKind kind) {
-    add_intervals(
-        table, static_cast<uint8_t>(kind), 0, [&](size_t row) { return table.queue[row].index(); },
-        work);
-  };
-  add(trace.kernels, WorkKind::kernel);
-  add(trace.memory_operations, WorkKind::memory_operation);
-  add(trace.graph_replays, WorkKind::graph_replay);
-  for (Intervals& of_queue : work) {
-    if (std::ranges::is_sorted(of_queue, {}, &Interval::start)) continue;
-    std::ranges::stable_sort(of_queue, {}, &Interval::start);
+std::vector<std::vector<WorkRow>> work_by_queue(const trace::Trace& trace) {
+  std::vector<size_t> sizes(trace.queues.size(), 0);
+  for (const auto* queues :
+       {&trace.kernels.queue, &trace.memory_operations.queue, &trace.graph_replays.queue}) {
+    for (const trace::QueueId queue : *queues) ++sizes[queue.index()];
+  }
+  std::vector<std::vector<WorkRow>> work(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) work[i].reserve(sizes[i]);
+  analysis::each_gpu_work(trace, {}, [&](const analysis::GpuWorkRow& each) {
+    work[each.queue.index()].push_back({each.row, each.kind});
+  });
+  // Tables of captures whose clocks were moved are not in order.
+  const auto start_of = [&](WorkRow row) { return interval_of(trace, row).start; };
+  for (std::vector<WorkRow>& of_queue : work) {
+    if (std::ranges::is_sorted(of_queue, {}, start_of)) continue;
+    std::ranges::stable_sort(of_queue, {}, start_of);
   }
   return work;
 }

@@ -44,34 +44,55 @@ struct Interval {
 };
 using Intervals = std::vector<Interval>;
 
-// Appends the rows of a table to lists, one for each queue or thread: list_of(row) is the number of
-// its list, kNoList if it belongs to none. A range that was never closed ends at `last`.
+// Appends the rows of a table, as `entry_of(row)`, to lists, one for each queue or thread:
+// list_of(row) is the number of its list, kNoList if it belongs to none.
 inline constexpr size_t kNoList = SIZE_MAX;
-template <class Table, class ListOf>
-void add_intervals(const Table& table, uint8_t kind, Nanoseconds last, const ListOf& list_of,
-                   std::vector<Intervals>& lists) {
+template <class ListOf, class EntryOf, class Entry>
+void append_rows(size_t rows, const ListOf& list_of, const EntryOf& entry_of,
+                 std::vector<std::vector<Entry>>& lists) {
   // There are millions of calls: growing lists would be copied repeatedly.
   std::vector<size_t> sizes(lists.size());
-  std::ranges::transform(lists, sizes.begin(), &Intervals::size);
-  for (size_t row = 0; row < table.size(); ++row) {
+  std::ranges::transform(lists, sizes.begin(), &std::vector<Entry>::size);
+  for (size_t row = 0; row < rows; ++row) {
     if (const size_t list = list_of(row); list != kNoList) ++sizes[list];
   }
   for (size_t i = 0; i < lists.size(); ++i) lists[i].reserve(sizes[i]);
-  for (size_t row = 0; row < table.size(); ++row) {
-    const size_t list = list_of(row);
-    if (list == kNoList) continue;
-    const Nanoseconds end = table.end[row] == trace::kOpenEnd ? last : table.end[row];
-    lists[list].push_back(
-        {table.start[row], std::max(table.start[row], end), kind, static_cast<uint32_t>(row)});
+  for (size_t row = 0; row < rows; ++row) {
+    if (const size_t list = list_of(row); list != kNoList) lists[list].push_back(entry_of(row));
   }
+}
+
+// A range that was never closed ends at `last`.
+template <class Table, class ListOf>
+void add_intervals(const Table& table, uint8_t kind, Nanoseconds last, const ListOf& list_of,
+                   std::vector<Intervals>& lists) {
+  const auto interval_of = [&](size_t row) -> Interval {
+    const Nanoseconds end = table.end[row] == trace::kOpenEnd ? last : table.end[row];
+    return {table.start[row], std::max(table.start[row], end), kind, static_cast<uint32_t>(row)};
+  };
+  append_rows(table.size(), list_of, interval_of, lists);
 }
 
 // By start, outer intervals first; equal ones keep their order.
 void sort_outer_first(Intervals& intervals);
 
 using WorkKind = analysis::GpuWorkKind;
-// The work of each queue by start; their kind is a WorkKind.
-std::vector<Intervals> work_by_queue(const trace::Trace& trace);
+// GPU work without its times, which would triple the memory of millions of rows.
+struct WorkRow {
+  uint32_t row = 0;
+  WorkKind kind{};
+};
+inline Interval interval_of(const trace::Trace& trace, WorkRow work) {
+  const auto in = [&](const auto& table) -> Interval {
+    const Nanoseconds start = table.start[work.row];
+    return {start, std::max(start, table.end[work.row]), static_cast<uint8_t>(work.kind), work.row};
+  };
+  if (work.kind == WorkKind::kernel) return in(trace.kernels);
+  return work.kind == WorkKind::memory_operation ? in(trace.memory_operations)
+                                                 : in(trace.graph_replays);
+}
+// The work of each queue, by start.
+std::vector<std::vector<WorkRow>> work_by_queue(const trace::Trace& trace);
 
 // What the rows of one table of GPU work belong to.
 struct WorkOwners {

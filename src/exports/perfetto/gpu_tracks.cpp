@@ -73,8 +73,11 @@ class GpuTracks {
 
   void write_queue(trace::QueueId queue, TrackUuid parent) {
     const std::string name = queue_name(queue);
+    Intervals intervals;
+    intervals.reserve(work_[queue.index()].size());
+    for (const WorkRow row : work_[queue.index()]) intervals.push_back(interval_of(trace_, row));
     file_.write(
-        std::move(work_[queue.index()]), Nesting::none, [&] { return file_.track(parent, name); },
+        std::move(intervals), Nesting::none, [&] { return file_.track(parent, name); },
         [&](const Interval& work) { return slice_of(work); });
   }
 
@@ -185,9 +188,9 @@ class GpuTracks {
   const analysis::Results& results_;
   const WorkOfLaunches& launched_;
   TraceFile& file_;
-  std::vector<Intervals> work_;       // by queue
-  std::vector<KernelTexts> kernels_;  // by row of the ranking
-  std::vector<TextId> shapes_;        // by shape, filled on demand
+  std::vector<std::vector<WorkRow>> work_;  // by queue
+  std::vector<KernelTexts> kernels_;        // by row of the ranking
+  std::vector<TextId> shapes_;              // by shape, filled on demand
   // Argument names, looked up once instead of for every kernel.
   struct {
     TextId kernel, shape, stage, step, layer, graph, flops, bytes;

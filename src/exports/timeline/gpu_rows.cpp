@@ -29,7 +29,7 @@ class GpuRowWriter {
   }
 
   void run() {
-    const std::vector<Intervals> work = work_by_queue(trace_);
+    const std::vector<std::vector<WorkRow>> work = work_by_queue(trace_);
     for (const trace::QueueId queue : queues_in_order()) {
       if (!work[queue.index()].empty()) write_queue(queue, work[queue.index()]);
     }
@@ -48,12 +48,12 @@ class GpuRowWriter {
     return order;
   }
 
-  void write_queue(trace::QueueId queue, const Intervals& work) {
+  void write_queue(trace::QueueId queue, const std::vector<WorkRow>& work) {
     Track track = stream_track(queue);
     track.count = work.size();
     std::optional<Pyramid> pyramid;
     if (work.size() >= Pyramid::kFewestRows) pyramid.emplace(draft_.window);
-    for (const Interval& each : work) write(each, pyramid);
+    for (const WorkRow row : work) write(row, pyramid);
     slices_.rows += work.size();
     if (pyramid) {
       track.levels =
@@ -145,14 +145,14 @@ class GpuRowWriter {
     uint64_t bytes = 0;
   };
 
-  void write(const Interval& work, std::optional<Pyramid>& pyramid) {
-    const auto kind = static_cast<WorkKind>(work.kind);
-    const Slice slice = kind == WorkKind::kernel             ? kernel_slice(work.row)
-                        : kind == WorkKind::memory_operation ? operation_slice(work.row)
-                                                             : replay_slice();
-    const WorkOwners& owners = owners_[work.kind];
-    const Nanoseconds at = draft_.at(work.start);
-    const uint64_t length = draft_.length(work.start, work.end);
+  void write(WorkRow work, std::optional<Pyramid>& pyramid) {
+    const Slice slice = work.kind == WorkKind::kernel             ? kernel_slice(work.row)
+                        : work.kind == WorkKind::memory_operation ? operation_slice(work.row)
+                                                                  : replay_slice();
+    const WorkOwners& owners = owners_[static_cast<size_t>(work.kind)];
+    const Interval interval = interval_of(trace_, work);
+    const Nanoseconds at = draft_.at(interval.start);
+    const uint64_t length = draft_.length(interval.start, interval.end);
     const uint8_t cause = work.row < owners.idle_before.size() ? owners.idle_before[work.row]
                                                                : analysis::IdleBefore::kNotIdle;
     slices_.add(at, length, static_cast<uint8_t>(slice.kind), slice.entry, slice.shape,

@@ -49,18 +49,19 @@ bool is_short_query(const trace::Trace& trace, size_t call) {
          call_group(trace.api_kind(calls.api[call])).kind == CallKind::other;
 }
 
-std::vector<Intervals> calls_by_thread(const trace::Trace& trace) {
-  std::vector<Intervals> calls(trace.threads.size() + 1);
-  add_intervals(
-      trace.launches, 0, 0,
+std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace) {
+  std::vector<std::vector<uint32_t>> calls(trace.threads.size() + 1);
+  append_rows(
+      trace.launches.size(),
       [&](size_t row) {
         return is_short_query(trace, row) ? kNoList
                                           : thread_place(trace, trace.launches.thread[row]);
       },
-      calls);
-  for (Intervals& of_thread : calls) {
-    if (std::ranges::is_sorted(of_thread, {}, &Interval::start)) continue;
-    std::ranges::stable_sort(of_thread, {}, &Interval::start);
+      [](size_t row) { return static_cast<uint32_t>(row); }, calls);
+  const auto start_of = [&](uint32_t row) { return trace.launches.start[row]; };
+  for (std::vector<uint32_t>& of_thread : calls) {
+    if (std::ranges::is_sorted(of_thread, {}, start_of)) continue;
+    std::ranges::stable_sort(of_thread, {}, start_of);
   }
   return calls;
 }
@@ -128,30 +129,30 @@ EncodeRows add_call_rows(const ExportSource& source, Draft& draft) {
   TextNumbers names;
   add_texts(calls.api, trace, draft, names);
   draft.rows.call.assign(calls.size(), RowsOf::kNone);
-  std::vector<size_t> left_out(trace.threads.size() + 1, 0);
-  for (size_t row = 0; row < calls.size(); ++row) {
-    if (is_short_query(trace, row)) ++left_out[thread_place(trace, calls.thread[row])];
-  }
-  std::vector<Intervals> threads = calls_by_thread(trace);
+  std::vector<size_t> count(trace.threads.size() + 1, 0);
+  for (const trace::ThreadId thread : calls.thread) ++count[thread_place(trace, thread)];
+  std::vector<std::vector<uint32_t>> threads = calls_by_thread(trace);
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
     Track track = thread_track(source, thread, "calls");
-    if (left_out[thread] > 0) {
-      track.label += fmt::format(" (without {} queries below 1 µs)", left_out[thread]);
+    if (const size_t left_out = count[thread] - threads[thread].size(); left_out > 0) {
+      track.label += fmt::format(" (without {} queries below 1 µs)", left_out);
     }
     track.first = table.rows;
     track.count = threads[thread].size();
     draft.add_track(std::move(track));
-    for (const Interval& call : threads[thread]) {
-      draft.rows.call[call.row] = static_cast<uint32_t>(table.rows++);
+    for (const uint32_t row : threads[thread]) {
+      draft.rows.call[row] = static_cast<uint32_t>(table.rows++);
     }
   }
   return [&trace, &draft, &table, names = std::move(names), threads = std::move(threads)] {
     for (auto& [name, column] : table.columns) column.reserve(trace.launches.size());
-    for (const Intervals& thread : threads) {
-      for (const Interval& call : thread) {
-        const trace::StringId api = trace.launches.api[call.row];
-        table.add(draft.at(call.start), draft.length(call.start, call.end),
+    const trace::LaunchTable& calls = trace.launches;
+    for (const std::vector<uint32_t>& thread : threads) {
+      for (const uint32_t row : thread) {
+        const trace::StringId api = calls.api[row];
+        const Nanoseconds start = calls.start[row];
+        table.add(draft.at(start), draft.length(start, std::max(start, calls.end[row])),
                   names[text_place(trace, api)],
                   static_cast<uint8_t>(call_group(trace.api_kind(api)).kind));
       }
