@@ -199,18 +199,20 @@ class Run(PlayedCase):
         return {stage["name"]: stage for stage in profile["stages"]}
 
     def passes_without_tracing(self):
-        """(start of its first launch, end of the wait for it) of each pass, from the driver's reports. Captured work is
-        launched before the stage."""
+        """(end of the call before it, start of its first launch, end of the wait for it) of each pass, from the driver's
+        reports. Captured work is launched before the stage."""
         (log,) = self.logs_of("stage1/driver_calls")
         rows = max(([row for row in rows if row["type"] == "host_call"] for rows in log.threads.values()), key=len)
+        ends = [row["start"] + row["duration"] for row in rows]
         passes, launches = [], []
-        for row in rows:
+        for i, row in enumerate(rows):
             if row["kind"] != WAIT:
-                launches.append(row)
+                launches.append(i)
                 continue
-            graphs = [launch["start"] for launch in launches if launch["kind"] == GRAPH_LAUNCH]
-            first = graphs[0] if graphs else launches[0]["start"]
-            passes.append((first, row["start"] + row["duration"]))
+            graphs = [launch for launch in launches if rows[launch]["kind"] == GRAPH_LAUNCH]
+            first = (graphs or launches)[0]
+            start = rows[first]["start"]
+            passes.append((ends[first - 1] if first > 0 else start, start, ends[i]))
             launches = []
         return passes
 
@@ -222,16 +224,19 @@ class Run(PlayedCase):
         launches = [call["start"] for call in log.calls() if "Launch" in call["function"] and name in call["ranges"]]
         return [min(start for start in launches if start >= begin) - begin for begin in opened]
 
-    def check_times(self, walls):
-        """By stage: ns from the first launch to the end of each instance."""
+    def check_times(self, instances):
+        """By stage: (last call before it, first launch, end) of each instance without tracing, in ns. The time to the
+        first launch is that of the recorded run, but no longer than since the last call without tracing."""
         ranges = {"prefill": "prefill", "decode": "decode_all"}
         stages = self.stages()
-        self.assertEqual(set(stages), set(walls))
+        self.assertEqual(set(stages), set(instances))
         for name, stage in stages.items():
             steady = [i for i, instance in enumerate(stage["instances"]) if not instance["warmup"]]
             time_to_first_launch = self.time_to_first_launch(ranges[name])
             self.assertEqual((len(stage["instances"]), len(time_to_first_launch)), (self.ROUNDS, self.ROUNDS))
-            expected = sum(walls[name][i] + time_to_first_launch[i] for i in steady) / len(steady)
+            without = [instances[name][i] for i in steady]
+            prepared = min(sum(time_to_first_launch[i] for i in steady), sum(start - last for last, start, _ in without))
+            expected = (sum(end - start for _, start, end in without) + prepared) / len(steady)
             untraced = stage["unwatched"]
             self.assertIsNotNone(untraced, stage["unwatched_why_not"])
             self.assertEqual(untraced["source"], "control_launches")
@@ -247,18 +252,16 @@ class Run(PlayedCase):
         passes = self.passes_without_tracing()
         each = 1 + self.STEPS
         self.assertEqual(len(passes), self.ROUNDS * each)
-        walls = {"prefill": [], "decode": []}
-        for start in range(0, len(passes), each):
-            walls["prefill"].append(passes[start][1] - passes[start][0])
-            walls["decode"].append(passes[start + each - 1][1] - passes[start + 1][0])
-        self.check_times(walls)
+        requests = [passes[start : start + each] for start in range(0, len(passes), each)]
+        self.check_times({"prefill": [request[0] for request in requests],
+                          "decode": [(*request[1][:2], request[-1][2]) for request in requests]})
 
     def test_graphs_are_timed_without_their_capture_before_the_stage(self):
         self.run_played(kind="graph")
         passes = self.passes_without_tracing()
         self.assertEqual(len(passes), self.ROUNDS * self.STEPS)
         decodes = [passes[start : start + self.STEPS] for start in range(0, len(passes), self.STEPS)]
-        self.check_times({"decode": [decode[-1][1] - decode[0][0] for decode in decodes]})
+        self.check_times({"decode": [(*decode[0][:2], decode[-1][2]) for decode in decodes]})
 
     def test_the_run_is_skipped_if_disabled(self):
         self.run_played("pipeline.driver_calls.enable=false")
