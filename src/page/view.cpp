@@ -74,7 +74,9 @@ Json job_words(const profile::Profile& profile) {
   }
   for (const profile::JobCollective& each : job.collectives) {
     names[each.kind] = report::shown_text(each.kind);
-    if (each.link) names[*each.link] = report::shown_text(*each.link);
+    if (!each.link) continue;
+    const std::string link(to_string(*each.link));
+    names[link] = report::shown_text(link);
   }
   return {{"sentences", report::job_sentences(profile)},
           {"stragglers", std::move(stragglers)},
@@ -104,7 +106,8 @@ Json shown_names(const profile::Profile& profile) {
   Json names = Json::object();
   for (const profile::PotentialSavings& stage : profile.savings) {
     for (const profile::KernelSaving& kernel : stage.kernels) {
-      names[kernel.floor_basis] = report::shown_text(kernel.floor_basis);
+      const std::string basis(to_string(kernel.floor_basis));
+      names[basis] = report::shown_text(basis);
     }
   }
   return names;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/run.h"
 #include "profile/vocabulary.h"
 
 namespace llmprof::profile {
@@ -111,14 +112,14 @@ struct Capture {
 
 // How busy the machine was while the program ran.
 struct PassLoad {
-  std::string pass;
+  RecordingName pass{};
   double seconds = 0;
   double cpus = 0;
   double used = 0;
   double others = 0;
 
   void fields(auto& field) const {
-    field("pass", pass, "stage1 (the control run), collector, nsys, ncu, torch");
+    field("pass", pass, "name of the recording");
     field("seconds", seconds, "duration of the recording");
     field("cpus", cpus, "CPUs that the program may use");
     field("used", used, "mean number of CPUs used by the program and its children");
@@ -203,6 +204,9 @@ struct Model {
     field("notes", notes, "what FLOP and byte counts leave out or assume");
   }
 };
+
+// Source of a count that nothing states.
+inline constexpr std::string_view kAssumed = "assumed";
 
 struct Workload {
   std::optional<std::string> command;

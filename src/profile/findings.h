@@ -41,6 +41,7 @@ struct Finding {
   std::optional<Milliseconds> saving_per_output_token;
   std::vector<FindingValueReasons> value_reasons;
   std::optional<uint64_t> rank;
+  bool traced_part = false;
 
   void fields(auto& field) const {
     field("kind", kind, "stable kind, for scripts; stage, kind and subject are its key");
@@ -68,6 +69,8 @@ struct Finding {
           "time_per_output_token_ms");
     field("value_reasons", value_reasons, "reasons in values, as kinds and values");
     field("rank", rank, "in a job, the rank that others wait for; otherwise null");
+    field("traced_part", traced_part,
+          "recoverable_ms covers the traced steps only, because other steps were not traced");
   }
 };
 
@@ -98,13 +101,23 @@ struct PartSaving {
   }
 };
 
+enum class FloorBasis : uint8_t { own_counters, share_of_class };
+constexpr auto words_of(FloorBasis /*of*/) {
+  using enum FloorBasis;
+  return vocabulary<FloorBasis>({
+      {own_counters, "ncu counted them on one grid, and all launches in the stage match",
+       "own bytes and FLOPs, ncu"},
+      {share_of_class, "by time", "share of the class's floor"},
+  });
+}
+
 struct KernelSaving {
   std::string short_name;
   std::string device;
   Milliseconds time;
   Milliseconds floor;
   std::optional<std::string> floor_rule;
-  std::string floor_basis;
+  FloorBasis floor_basis = FloorBasis::share_of_class;
   Milliseconds saving;
   std::optional<Milliseconds> saving_per_token;
   std::optional<Milliseconds> saving_per_output_token;
@@ -116,9 +129,7 @@ struct KernelSaving {
     field("ms", time, "mean time per instance; overlapping kernels count in full");
     field("floor_ms", floor, "lower bound of that time");
     field("floor_rule", floor_rule, "how the floor was found");
-    field("floor_basis", floor_basis,
-          "\"own bytes and FLOPs, ncu\" if ncu counted them on one grid and all launches in the "
-          "stage match; otherwise \"share of the class's floor\", by time");
+    field("floor_basis", floor_basis, "what the floor comes from");
     field("recoverable_ms", saving, "time above the floor");
     field("recoverable_ms_per_token", saving_per_token,
           "potential saving over the tokens of all sequences");

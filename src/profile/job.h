@@ -155,6 +155,15 @@ struct Rank {
 enum class Parallelism : uint8_t { tensor, pipeline, expert, data, unknown };
 constexpr auto words_of(Parallelism /*of*/) { return vocabulary<Parallelism>(); }
 
+// What the peak bandwidth between ranks belongs to.
+enum class LinkKind : uint8_t { nvlink, pcie, network, memory };
+constexpr auto words_of(LinkKind /*of*/) {
+  return vocabulary<LinkKind>({
+      {LinkKind::network, "between hosts"},
+      {LinkKind::memory, "ranks on CPUs of one host"},
+  });
+}
+
 // A group of ranks that communicate.
 struct RankGroup {
   std::string group;
@@ -194,7 +203,7 @@ struct JobCollective {
   std::optional<BytesPerSecond> wire_bandwidth;
   std::optional<BytesPerSecond> peak_bandwidth;
   std::optional<Share> share_of_peak;
-  std::optional<std::string> link;
+  std::optional<LinkKind> link;
   std::optional<uint64_t> last_rank;
   std::optional<Share> last_rank_share;
 
@@ -225,7 +234,7 @@ struct JobCollective {
           "peak bandwidth of the link, in one direction");
     field("share_of_peak", share_of_peak,
           "wire_bandwidth_bytes_per_s over peak_bandwidth_bytes_per_s");
-    field("link", link, "link that the peak belongs to: nvlink, pcie, network, memory");
+    field("link", link, "link that the peak belongs to");
     field("last_rank", last_rank, "rank that arrived last most often");
     field("last_rank_share", last_rank_share,
           "share of matched collectives in which it arrived last");

@@ -114,6 +114,7 @@ struct Kernel {
   std::optional<Bytes> bytes;
   ByName<Metric> metrics;
   std::optional<MeasuredTime> measured;
+  bool experts = false;
 
   void fields(auto& field) const {
     field("kernel_name", kernel_name, "the full name as the capture gave it");
@@ -147,6 +148,9 @@ struct Kernel {
     field("metrics", metrics, "ncu's metrics, by name");
     field("measured", measured,
           "time in the stages without warm-up; null if it does not run there");
+    field("experts", experts,
+          "computes for the experts of a mixture-of-experts model, by its name; communication does "
+          "not count");
   }
 };
 

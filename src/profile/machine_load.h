@@ -7,11 +7,12 @@
 
 namespace llmprof::profile {
 
-// The pass whose recorded times are in the profile; null if its load was not measured.
+// The recording whose times are in the profile; null if its load was not measured.
 inline const PassLoad* load_of_recording(std::span<const PassLoad> passes) {
   const PassLoad* found = nullptr;
   for (const PassLoad& pass : passes) {
-    if (pass.pass == "collector" || (pass.pass == "nsys" && found == nullptr)) found = &pass;
+    const bool other = pass.pass == RecordingName::nsys && found == nullptr;
+    if (pass.pass == RecordingName::collector || other) found = &pass;
   }
   return found;
 }

@@ -115,8 +115,21 @@ constexpr auto words_of(OtherCause /*of*/) {
   });
 }
 
+// Each has a folder of this name in the bundle.
+enum class RecordingName : uint8_t { stage1, collector, nsys, ncu, torch };
+constexpr auto words_of(RecordingName /*of*/) {
+  using enum RecordingName;
+  return vocabulary<RecordingName>({
+      {stage1, "control run, unprofiled"},
+      {collector, "llmprof's collector"},
+      {nsys, "Nsight Systems"},
+      {ncu, "Nsight Compute"},
+      {torch, "torch.profiler"},
+  });
+}
+
 struct PassOverhead {
-  std::string pass;
+  RecordingName pass{};
   std::string stage;
   Milliseconds control;
   Milliseconds profiled;
@@ -125,7 +138,7 @@ struct PassOverhead {
   std::optional<OtherCause> other_cause;
 
   void fields(auto& field) const {
-    field("pass", pass, "name of the recording: \"nsys\"");
+    field("pass", pass, "name of the recording");
     field("stage", stage, "name of the stage: \"prefill\"");
     field("control_ms", control, "the workload's own time in the control run");
     field("profiled_ms", profiled, "its time in that recording");

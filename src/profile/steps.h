@@ -21,6 +21,10 @@ constexpr auto words_of(StepKind /*of*/) {
   });
 }
 
+// The stages of prefill and decode passes have the names of these kinds.
+inline constexpr std::string_view kPrefill = enumerator_name<StepKind::prefill>();
+inline constexpr std::string_view kDecode = enumerator_name<StepKind::decode>();
+
 // One forward pass. Sorted by instance, then start; untraced steps have no row.
 struct Step {
   std::string stage;

@@ -15,6 +15,8 @@
 namespace llmprof::trace {
 
 // Where a capture comes from. No other metadata of a file is kept: environments hold secrets.
+inline constexpr std::string_view kPyTorchTrace = "PyTorch trace";  // a capture's format
+
 struct Capture {
   std::string path;
   std::string format;        // "nsys SQLite", "PyTorch trace", ...
@@ -83,6 +85,7 @@ struct WorkloadMetrics {
   // The device that the workload says it ran on. The workload measures the peaks on that machine.
   struct Device {
     std::string kind;  // "cpu", "cuda"
+    [[nodiscard]] bool is_cpu() const { return kind == "cpu"; }
     std::string name;  // "Neoverse-N1"
     std::optional<uint64_t> threads;
     std::optional<double> peak_flops_per_s;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "job/links/links.h"
+#include "job/rank_comparison.h"
 #include "job/rank_part.h"
 
 namespace llmprof::job {
@@ -200,6 +202,24 @@ inline void cut(RankPart& part, size_t from, size_t to) {
   keep_steps(steps);
   for (uint64_t i = 0; i < steps.size(); ++i) steps[i].step_of_instance = i;
   part.steps = PackedSteps(steps);
+}
+
+inline constexpr double kMicrosecond = 1e-3;  // in ms
+
+inline RankComparison compared(const std::vector<RankPart>& parts,
+                               const ParallelismOptions& options = {}) {
+  return compare_ranks(parts, Links(), options);
+}
+
+// Times between collectives that never repeat, as in real programs.
+inline Nanoseconds uneven(uint32_t n) {
+  return 150'000 + static_cast<Nanoseconds>((n * 2654435761U) >> 16U) % 100'000;
+}
+
+inline TestJob uneven_job() {
+  TestJob job;
+  job.work = [](uint32_t, uint32_t n) { return TestJob::Work{uneven(n), 0}; };
+  return job;
 }
 
 }  // namespace llmprof::job

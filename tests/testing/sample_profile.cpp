@@ -542,7 +542,7 @@ void add_findings(profile::Profile& sample) {
   gemm.time = {4};
   gemm.floor = {2.583333};
   gemm.floor_rule = "weights once at 4.80 TB/s";
-  gemm.floor_basis = "share of the class's floor";
+  gemm.floor_basis = profile::FloorBasis::share_of_class;
   gemm.saving = {1.416667};
   gemm.saving_per_token = Milliseconds{1.416667 / 8};
   gemm.saving_per_output_token = Milliseconds{1.416667 / 4};
@@ -612,7 +612,10 @@ void trace_a_quarter_of_decode(profile::Profile& sample) {
   sample.token_times.tokens_per_s = profile::TokensPerSecond{2000 / 2.0625};
   sample.stage1->stages[1].captured_mean = Milliseconds{33};
   sample.stage1->stages[1].captured_over_stage1 = 33 / 7.2;
-  for (profile::Finding& finding : sample.findings) finding.unit = "traced part of a request";
+  for (profile::Finding& finding : sample.findings) {
+    finding.unit = "traced part of a request";
+    finding.traced_part = true;
+  }
 }
 
 // What the program's own clock says of a stage, with its busy parts as recorded, and idle ones
@@ -842,8 +845,13 @@ profile::Profile controlled_sample() {
     const profile::Stage1Stage& own = sample.stage1->stages[i];
     stage.untraced = by_own_clock(stage, own.mean->value, stage.gpu_busy.mean->value);
     const double recorded = stage.wall.mean->value;
-    overhead.passes.push_back(
-        {"nsys", stage.name, *own.mean, {recorded}, recorded / own.mean->value, false, {}});
+    overhead.passes.push_back({profile::RecordingName::nsys,
+                               stage.name,
+                               *own.mean,
+                               {recorded},
+                               recorded / own.mean->value,
+                               false,
+                               {}});
   }
   return sample;
 }

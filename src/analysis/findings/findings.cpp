@@ -39,6 +39,7 @@ void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& 
     const double time = most->time(BudgetPart::hidden_graphs);
     finding.stage = most->stage->name;
     finding.unit = most->unit;
+    finding.traced_part = most->traced_part;
     finding.share_of_wall = {time / most->savings->wall};
     values.add("hidden_time_per_instance", to_milliseconds(time));
   }

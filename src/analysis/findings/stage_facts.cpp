@@ -61,7 +61,8 @@ class FactsCollector {
     facts.savings = &evidence.savings[i];
     facts.unit = instance_unit(stages_, evidence.selection, i);
     // If some steps were not traced, all figures cover only the others.
-    if (!evidence.selection.steps && !stage_tracing(stages_, i).whole()) {
+    facts.traced_part = !evidence.selection.steps && !stage_tracing(stages_, i).whole();
+    if (facts.traced_part) {
       const bool vowel = std::string_view("aeiou").find(facts.unit.front()) != std::string::npos;
       facts.unit = fmt::format("traced part of {} {}", vowel ? "an" : "a", facts.unit);
     }
@@ -197,6 +198,7 @@ Finding& add_finding(const StageFacts& facts, profile::FindingKind kind, double 
   finding.saving = profile::to_milliseconds(saving);
   finding.total_saving = profile::to_milliseconds(saving * facts.instances());
   finding.unit = facts.unit;
+  finding.traced_part = facts.traced_part;
   if (const double tokens = facts.savings->tokens; tokens > 0) {
     finding.saving_per_token = profile::to_milliseconds(saving / tokens);
     const double steps = facts.savings->decode_steps;

@@ -35,6 +35,7 @@ struct StageFacts {
   std::vector<const RepeatedGap*> repeated_gaps;     // of this stage
   std::vector<const profile::SlowStep*> slow_steps;  // of this stage
   std::string unit;                                  // what an instance is: Finding::unit
+  bool traced_part = false;                          // Finding::traced_part
   // What ran the stage: advice must fit it.
   std::string engine;         // "vLLM"; empty if none was recognized
   bool pytorch = false;       // the program uses PyTorch

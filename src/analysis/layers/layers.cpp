@@ -16,8 +16,6 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-constexpr std::string_view kOutside = "outside layers";
-
 // Adds a kernel's duration to a sum, by class.
 class KernelTimes {
  public:
@@ -160,7 +158,7 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
       outside.by_class[i] -= layer.sum.by_class[i];
     }
   }
-  push(std::string(kOutside), outside, false, whole.passes);
+  push(std::string(kOutsideLayers), outside, false, whole.passes);
   for (const auto& [kernel, label] : found.kernels) {
     layers.of_kernel[kernel] = of_label[label].first->row;
   }

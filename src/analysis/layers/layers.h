@@ -20,6 +20,8 @@ struct LayerSum {
   std::array<Nanoseconds, kKernelClasses> by_class{};
 };
 
+inline constexpr std::string_view kOutsideLayers = "outside layers";
+
 struct LayerRow : LayerSum {
   std::string name;  // "layer_00", "layer_00/attn"; "outside layers"
   uint32_t stage = 0;

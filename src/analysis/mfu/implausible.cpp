@@ -43,15 +43,15 @@ std::optional<TooHigh> above(const profile::Ratios& ratios, double most) {
 // A figure above 1.
 struct Impossible {
   const StageUtilization* stage = nullptr;
-  std::string_view figure;  // "MFU"
+  bool of_flops = false;  // MFU; otherwise MBU
   TooHigh by;
 };
 
 std::vector<Impossible> impossible_figures(const Utilization& use) {
   std::vector<Impossible> found;
   for (const StageUtilization& stage : use.stages) {
-    if (const auto wrong = above(stage.mfu, 1)) found.push_back({&stage, "MFU", *wrong});
-    if (const auto wrong = above(stage.mbu, 1)) found.push_back({&stage, "MBU", *wrong});
+    if (const auto wrong = above(stage.mfu, 1)) found.push_back({&stage, true, *wrong});
+    if (const auto wrong = above(stage.mbu, 1)) found.push_back({&stage, false, *wrong});
   }
   return found;
 }
@@ -69,7 +69,9 @@ FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const
   const Stage& stage = stages.stages[wrong.stage->stage];
   const Workload& workload = use.workload;
   FindingValues values;
-  values.add("figure", wrong.figure).add("stage", stage.name).add_all(wrong.by.values());
+  values.add("figure", wrong.of_flops ? "MFU" : "MBU")
+      .add("stage", stage.name)
+      .add_all(wrong.by.values());
   if (device.captured && !device.captured->empty()) {
     values.add("gpu", device.wanted).add("captured_gpu", *device.captured);
   }
@@ -83,8 +85,8 @@ FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const
       .add("pp", workload.parallel.pp)
       .add("ep", workload.parallel.ep);
   const double passes = mean_steps(stages, wrong.stage->stage).value_or(1);
-  const bool of_flops = wrong.figure == "MFU";
-  values.add("weights_may_be_cached", !of_flops && may_stay_in_cache(wrong.stage->cost, passes));
+  values.add("weights_may_be_cached",
+             !wrong.of_flops && may_stay_in_cache(wrong.stage->cost, passes));
   return values;
 }
 

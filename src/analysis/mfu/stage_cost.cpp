@@ -54,7 +54,7 @@ TokenCount batch_or_one(const Stages& stages) {
   if (const auto batch = batch_of_steps(stages); batch && *batch > 0) {
     return {*batch, "batch of the steps"};
   }
-  return {1, "assumed"};
+  return {1, std::string(profile::kAssumed)};
 }
 
 std::optional<TokenCount> prompt_of_prefills(const Stages& stages, uint64_t batch) {
@@ -293,8 +293,8 @@ StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::Mod
   return result;
 }
 
-bool is_prefill(const Stage& stage) { return stage.name == "prefill"; }
-bool is_decode(const Stage& stage) { return stage.name == "decode"; }
+bool is_prefill(const Stage& stage) { return stage.name == profile::kPrefill; }
+bool is_decode(const Stage& stage) { return stage.name == profile::kDecode; }
 
 std::optional<double> mean_steps(const Stages& stages, uint32_t stage) {
   double steps = 0;

@@ -30,6 +30,7 @@ enum class KernelTrait : uint8_t {
   concatenation,
   split_cache,
   quantized,
+  experts,
 };
 constexpr auto words_of(KernelTrait /*of*/) {
   using enum KernelTrait;
@@ -42,6 +43,7 @@ constexpr auto words_of(KernelTrait /*of*/) {
       {concatenation, "a copy by its class"},
       {split_cache, "attention over parts of the KV cache, or what joins these"},
       {quantized, "a product with weights of less than 16 bits"},
+      {experts, "works for the experts of a mixture-of-experts model"},
   });
 }
 inline constexpr size_t kKernelTraits = profile::kWords<KernelTrait>.size();

@@ -61,7 +61,7 @@ class Captures {
       if (call(i) != CaptureCall::begin) continue;
       const trace::ThreadId thread = launches.thread[i];
       const trace::Capture& capture = trace_.captures[capture_id(thread).index()];
-      if (capture.format == "PyTorch trace") begins[thread.index()] = true;
+      if (capture.format == trace::kPyTorchTrace) begins[thread.index()] = true;
     }
     std::vector<std::vector<uint32_t>> rows(trace_.threads.size());
     for (uint32_t i = 0; i < launches.size(); ++i) {

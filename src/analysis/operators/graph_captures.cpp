@@ -63,7 +63,7 @@ class GraphCaptures {
         continue;
       }
       const trace::CaptureId capture = capture_of_kernel(i);
-      if (trace_.captures[capture.index()].format != "PyTorch trace") continue;
+      if (trace_.captures[capture.index()].format != trace::kPyTorchTrace) continue;
       const auto [place, fresh] = known.try_emplace(launch, replays_.size());
       if (fresh) replays_.push_back({capture, {}});
       replays_[place->second].kernels.push_back(i);

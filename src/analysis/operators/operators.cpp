@@ -220,7 +220,7 @@ uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls
 }
 
 profile::Reasons why_none(const trace::Trace& trace) {
-  const bool from_pytorch = std::ranges::find(trace.captures, "PyTorch trace",
+  const bool from_pytorch = std::ranges::find(trace.captures, trace::kPyTorchTrace,
                                               &trace::Capture::format) != trace.captures.end();
   return {make_reason(from_pytorch ? profile::ReasonKind::trace_without_operators
                                    : profile::ReasonKind::no_framework_operators)};

@@ -81,7 +81,7 @@ void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
 
 // A log does not record which CPU it ran on; the workload does.
 void name_cpu(trace::Trace& trace) {
-  if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") return;
+  if (!trace.workload || !trace.workload->device || !trace.workload->device->is_cpu()) return;
   for (trace::Device& device : trace.devices) {
     if (device.kind == trace::DeviceKind::cpu && device.name.empty()) {
       device.name = trace.workload->device->name;
@@ -141,7 +141,7 @@ std::string contradicting_gpu(const trace::Device* device, const llm::GpuSpec& w
 std::optional<llm::GpuSpec> measured_cpu_of(const std::optional<trace::WorkloadMetrics>& metrics) {
   if (!metrics || !metrics->device) return std::nullopt;
   const trace::WorkloadMetrics::Device& device = *metrics->device;
-  if (device.kind != "cpu" || !device.peak_flops_per_s || !device.peak_bytes_per_s) {
+  if (!device.is_cpu() || !device.peak_flops_per_s || !device.peak_bytes_per_s) {
     return std::nullopt;
   }
   std::string name = device.name.empty() ? "CPU" : device.name;

@@ -134,6 +134,8 @@ profile::Kernel kernel(const trace::Trace& trace, const KernelRow& from) {
   row.short_name = from.description.short_name;
   row.kernel_class = from.description.kernel_class;
   row.library = unless_empty(from.description.library);
+  row.experts = from.description.has(KernelTrait::experts) &&
+                from.description.kernel_class != KernelClass::communication;
   row.device = from.device;
   row.total = to_milliseconds(from.total);
   row.total_ns = {from.total};

@@ -11,7 +11,7 @@ profile::Cpu cpu(const trace::Trace& trace, trace::DeviceId id) {
   profile::Cpu cpu;
   cpu.device = device_label(trace, id);
   cpu.name = unless_empty(trace.devices[id.index()].name);
-  if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") {
+  if (!trace.workload || !trace.workload->device || !trace.workload->device->is_cpu()) {
     return cpu;
   }
   const trace::WorkloadMetrics::Device& device = *trace.workload->device;

@@ -9,7 +9,7 @@ namespace llmprof::analysis::result {
 namespace {
 
 // "outside layers" is a separate row next to the layers.
-bool is_outside(const LayerRow& row) { return row.name == "outside layers"; }
+bool is_outside(const LayerRow& row) { return row.name == kOutsideLayers; }
 bool is_layer(const LayerRow& row) { return !row.part && !is_outside(row); }
 
 double per_pass(const LayerRow& row, Nanoseconds time) {

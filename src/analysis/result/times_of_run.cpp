@@ -106,8 +106,8 @@ profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const 
   profile::TokenTimes result;
   result.time_to_first_token = times(stages.time_to_first_token);
   result.time_per_output_token = times(stages.time_per_output_token);
-  const Stage* prefill = measured_stage(stages, "prefill");
-  const Stage* decode = measured_stage(stages, "decode");
+  const Stage* prefill = measured_stage(stages, profile::kPrefill);
+  const Stage* decode = measured_stage(stages, profile::kDecode);
   const bool whole = !stages.serving && !in.options.selection.steps;
   if (whole && prefill != nullptr && decode != nullptr) {
     result.request = to_milliseconds(prefill->wall.mean + decode->wall.mean);

@@ -133,12 +133,12 @@ std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
                              ? std::min(time, own[row]->each * per_instance(in_stage.steady_calls))
                              : time * of_class.floor_part;
     const double saved = saving(time, floor, stage.most);
-    result.push_back({kernel.description.short_name, kernel.device, to_milliseconds(time),
-                      to_milliseconds(floor), std::nullopt,
-                      by_own ? "own bytes and FLOPs, ncu" : "share of the class's floor",
-                      to_milliseconds(saved), saving_per(saved, stage.tokens),
-                      saving_per(saved, stage.decode_steps),
-                      by_own ? own[row]->rule : of_class.rule});
+    result.push_back(
+        {kernel.description.short_name, kernel.device, to_milliseconds(time),
+         to_milliseconds(floor), std::nullopt,
+         by_own ? profile::FloorBasis::own_counters : profile::FloorBasis::share_of_class,
+         to_milliseconds(saved), saving_per(saved, stage.tokens),
+         saving_per(saved, stage.decode_steps), by_own ? own[row]->rule : of_class.rule});
   }
   std::ranges::stable_sort(result, std::greater(), &profile::KernelSaving::saving);
   return result;

@@ -91,7 +91,7 @@ class OwnFloors : public ::testing::Test {
 
 TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {
   EXPECT_NEAR(nanoseconds(found().floor), 15, 1e-9);
-  EXPECT_EQ(found().floor_basis, "own bytes and FLOPs, ncu");
+  EXPECT_EQ(found().floor_basis, profile::FloorBasis::own_counters);
   EXPECT_EQ(kinds_of(found().floor_rule_reasons), Kinds{"own_flops_at_peak"});
   EXPECT_EQ(number_of(found().floor_rule_reasons, "peak_flops"), 1e14);
   EXPECT_EQ(text_of(found().floor_rule_reasons, "format"), "f16");
@@ -117,13 +117,13 @@ TEST_F(OwnFloors, AreNeverAboveTheTime) {
 TEST_F(OwnFloors, AreOfLaunchesLikeTheMeasuredOnesOnly) {
   opened_[0].stages[0].steady_measured = 5;
   EXPECT_DOUBLE_EQ(nanoseconds(found().floor), 150);
-  EXPECT_EQ(found().floor_basis, "share of the class's floor");
+  EXPECT_EQ(found().floor_basis, profile::FloorBasis::share_of_class);
   opened_[0].stages[0].steady_measured = 6;
   roofline_.kernels[0].grids = 2;
-  EXPECT_EQ(found().floor_basis, "share of the class's floor");
+  EXPECT_EQ(found().floor_basis, profile::FloorBasis::share_of_class);
   roofline_.kernels[0].grids = 1;
   roofline_.kernels[0].flops_per_s.reset();
-  EXPECT_EQ(found().floor_basis, "share of the class's floor");
+  EXPECT_EQ(found().floor_basis, profile::FloorBasis::share_of_class);
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ class ShownTokens {
   explicit ShownTokens(const profile::Profile& profile)
       : profile_(profile),
         recorded_(profile.token_times),
-        prefill_(find_stage(profile, "prefill")),
-        decode_(find_stage(profile, "decode")) {}
+        prefill_(find_stage(profile, profile::kPrefill)),
+        decode_(find_stage(profile, profile::kDecode)) {}
 
   TokenTimesShown take() {
     show_recorded_times();
@@ -99,7 +99,7 @@ class ShownTokens {
   // From the workload's own clock, if that run was not profiled; for decode, per step.
   [[nodiscard]] std::optional<Milliseconds> not_profiled(std::string_view stage) const {
     if (!profile_.stage1) return std::nullopt;
-    const std::string_view name = stage == "decode" ? "decode_step" : stage;
+    const std::string_view name = stage == profile::kDecode ? "decode_step" : stage;
     for (const profile::Stage1Stage& each : profile_.stage1->stages) {
       if (each.name == name) return each.mean;
     }

@@ -263,7 +263,7 @@ class Finder {
     result.source = source;
     result.wall = wall;
     result.added = traced.wall - wall;
-    const bool decode = stages_.stages[stage].name == to_string(StepKind::decode);
+    const bool decode = stages_.stages[stage].name == profile::kDecode;
     if (decode && traced.steps > 0) result.per_step = wall / traced.steps;
     result.idle = std::max(wall - traced.busy, 0.0);
     if (wall < traced.busy) result.busy_scale = wall / traced.busy;

@@ -35,7 +35,7 @@ Comparison widened(const Run& base, const Run& now, const SingleRuns::Made& made
   return comparison;
 }
 
-const profile::PassLoad kQuiet{"collector", 2, 2, 2, 0};
+const profile::PassLoad kQuiet{profile::RecordingName::collector, 2, 2, 2, 0};
 
 TEST(SingleRuns, SeveralRunsNeedNoAssumption) {
   const std::vector<compare::Run> two(2, run_on("cpu", {}));
@@ -53,7 +53,7 @@ TEST(SingleRuns, OnAQuietCpuDifferByAFifth) {
 
 TEST(SingleRuns, OnASharedCpuDifferByWhatOthersTook) {
   // Others used as much CPU as the program, which may have doubled its time.
-  const profile::PassLoad shared{"collector", 2, 2, 1, 1};
+  const profile::PassLoad shared{profile::RecordingName::collector, 2, 2, 1, 1};
   const Comparison slower =
       widened(run_on("cpu", {kQuiet}), run_on("cpu", {shared}), {true, 10, 0, 2, 2});
   EXPECT_DOUBLE_EQ(*slower.low, 19.8 / 2.4 - 10 - 0.05);
@@ -85,7 +85,7 @@ TEST(SingleRuns, OnAGpuTheHostVariesWithinItsIdleTime) {
 
 TEST(SingleRuns, WithoutACpuLeftNothingIsKnownOfTheHost) {
   const compare::Run gpu = run_on("gpu", {});
-  const compare::Run busy = run_on("gpu", {{"stage1", 2, 4, 2, 2}});
+  const compare::Run busy = run_on("gpu", {{profile::RecordingName::stage1, 2, 4, 2, 2}});
   EXPECT_EQ(widened(gpu, busy, {true, 10, 1, 1, 1}).why_not, NoAnswer::shared_cpus);
   EXPECT_FALSE(widened(gpu, busy, {false, 10, 1, 1, 1}).why_not);
 }

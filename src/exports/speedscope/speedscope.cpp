@@ -99,7 +99,7 @@ class FlameGraph {
       if (place.layer != Place::kNowhere) {
         stack.push_back(frames_.intern(results_.layers.rows[place.layer].name).value);
       } else if (layered_[place.stage] && !place.warmup) {
-        stack.push_back(frames_.intern("outside layers").value);
+        stack.push_back(frames_.intern(analysis::kOutsideLayers).value);
       }
     } else if (!results_.stages.stages.empty()) {
       stack.push_back(frames_.intern("outside stages").value);

@@ -1,29 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "job/links/links.h"
-#include "job/rank_comparison.h"
 #include "testing/job_parts.h"
 
 namespace llmprof::job {
 namespace {
-
-constexpr double kMicrosecond = 1e-3;  // in ms
-
-RankComparison compared(const std::vector<RankPart>& parts,
-                        const ParallelismOptions& options = {}) {
-  return compare_ranks(parts, Links(), options);
-}
-
-// Times between collectives that never repeat, as in real programs.
-Nanoseconds uneven(uint32_t n) {
-  return 150'000 + static_cast<Nanoseconds>((n * 2654435761U) >> 16U) % 100'000;
-}
-
-TestJob uneven_job() {
-  TestJob job;
-  job.work = [](uint32_t, uint32_t n) { return TestJob::Work{uneven(n), 0}; };
-  return job;
-}
 
 double wait_of(const RankComparison& comparison, size_t part) {
   return comparison.per_rank[part][0].wait.value;
@@ -43,33 +23,6 @@ TEST(CompareRanks, RecoversClocksFromCollectives) {
   EXPECT_TRUE(found.job.stragglers.empty());
   // All ranks arrived together, so none waited.
   EXPECT_LT(wait_of(found, 0), 1 * kMicrosecond * job.per_step);
-}
-
-TEST(CompareRanks, FindsASingleDelay) {
-  TestJob job = uneven_job();
-  job.steps = 100;
-  job.clocks[1] = {-7'000'000'000, -35e-6};
-  job.work = [](uint32_t rank, uint32_t n) {
-    return TestJob::Work{uneven(n) + (rank == 1 && n == 300 ? 1'000'000 : 0), 0};
-  };
-  const RankComparison found = compared(job.make());
-  ASSERT_EQ(found.job.stragglers.size(), 1);
-  const profile::Straggler& straggler = found.job.stragglers[0];
-  EXPECT_EQ(straggler.rank, 1);
-  EXPECT_EQ(straggler.stage, "decode");
-  EXPECT_EQ(straggler.cause, profile::StragglerCause::longer_kernels);
-  EXPECT_NEAR(straggler.wait_total.value, 1, 5 * kMicrosecond);
-  EXPECT_NEAR(straggler.wait_per_step.value, 1.0 / 100, kMicrosecond);
-  ASSERT_EQ(straggler.why.size(), 2);
-  EXPECT_EQ(straggler.why[0].kind, profile::ReasonKind::rank_single_delays);
-  EXPECT_EQ(straggler.why[1].kind, profile::ReasonKind::rank_busy_longer);
-  ASSERT_FALSE(found.findings.empty());
-  const auto& finding =
-      *std::find_if(found.findings.begin(), found.findings.end(),
-                    [](const auto& each) { return each.kind == profile::FindingKind::straggler; });
-  EXPECT_NEAR(finding.total_saving->value, 1, 5 * kMicrosecond);
-  EXPECT_NEAR(finding.saving_per_output_token->value, 1.0 / 100, kMicrosecond);
-  EXPECT_NEAR(finding.saving_per_token->value, 1.0 / 100, kMicrosecond);
 }
 
 // Rank 1 computes 1.5 times as long: 8 x 100 us more per step, for which rank 0 waits.
@@ -128,63 +81,6 @@ TEST(CompareRanks, FindsASlowRank) {
   EXPECT_EQ(found.job.heat.rows[0].wait_ms.size(), 20);
   EXPECT_NEAR(found.job.heat.rows[0].wait_ms[5], 0.8, kMicrosecond);
   EXPECT_NEAR(found.job.heat.rows[0].wall_ms[5], 8 * 0.23, kMicrosecond);
-}
-
-TEST(CompareRanks, FindsTheCause) {
-  TestJob late;
-  late.work = [](uint32_t rank, uint32_t) {
-    return TestJob::Work{200'000, rank == 0 ? 100'000 : 0};
-  };
-  RankComparison found = compared(late.make());
-  ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].rank, 0);
-  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::late_launch);
-  EXPECT_EQ(found.job.stragglers[0].why[0].kind, profile::ReasonKind::rank_launched_later);
-
-  // 40 us of longer kernels and 60 us without any kernel: the latter is the larger part.
-  TestJob both;
-  both.work = [](uint32_t rank, uint32_t) {
-    return rank == 0 ? TestJob::Work{240'000, 60'000} : TestJob::Work{200'000, 0};
-  };
-  found = compared(both.make());
-  ASSERT_EQ(found.job.stragglers.size(), 1);
-  const profile::Straggler& mostly_late = found.job.stragglers[0];
-  EXPECT_EQ(mostly_late.cause, profile::StragglerCause::late_launch);
-  ASSERT_EQ(mostly_late.why[0].values.size(), 3);
-  EXPECT_NEAR(mostly_late.why[0].values[2].value.value(), 8 * 0.04, kMicrosecond);
-
-  TestJob slow;
-  slow.work = [](uint32_t rank, uint32_t) {
-    return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};
-  };
-  auto parts = slow.make();
-  std::vector<profile::Step> steps = parts[1].steps.unpacked();
-  for (auto& step : steps) step.tokens = 4;
-  parts[1].steps = PackedSteps(steps);
-  found = compared(parts);
-  ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::more_tokens);
-
-  parts = slow.make();
-  for (size_t rank = 0; rank < 2; ++rank) {
-    auto& measured = parts[rank].profile.stages[0].measured.emplace();
-    measured.sm_clock.emplace();
-    measured.sm_clock->mean = profile::Hertz{rank == 1 ? 1.3e9 : 1.98e9};
-  }
-  found = compared(parts);
-  ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::lower_clock);
-
-  parts = slow.make();
-  for (auto& part : parts) {
-    change_collectives(part, [](analysis::Collectives& of) {
-      std::fill(of.busy_before.begin(), of.busy_before.end(), 200'000);
-      std::fill(of.launched.begin(), of.launched.end(), analysis::Collectives::kNotKnown);
-    });
-  }
-  found = compared(parts);
-  ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::unknown);
 }
 
 TEST(CompareRanks, CallsWaitsOfAPartOfTheGroupLowerBounds) {
@@ -284,28 +180,6 @@ TEST(CompareRanks, MatchesAcrossLostCollectives) {
     EXPECT_LE(found.clocks[1].residual_max->value, 1 * kMicrosecond);
     EXPECT_TRUE(found.job.stragglers.empty());
   }
-}
-
-TEST(CompareRanks, KeepsNoiseFromNamingARank) {
-  TestJob job = uneven_job();
-  job.steps = 200;
-  uint32_t seed = 1;
-  std::vector<Nanoseconds> noise(4096);
-  for (Nanoseconds& each : noise) {
-    seed = seed * 1664525U + 1013904223U;
-    each = seed >> 18U;  // 0 to 16 us
-  }
-  job.clocks[1] = {300'000, 20e-6};
-  job.work = [&](uint32_t rank, uint32_t n) {
-    return TestJob::Work{uneven(n) + noise[(2 * n + rank) % noise.size()], 0};
-  };
-  job.jitter = [&](uint32_t rank, uint32_t n) {
-    return noise[(n * 7 + rank * 31) % noise.size()] / 8;
-  };
-  const RankComparison found = compared(job.make());
-  EXPECT_TRUE(found.job.stragglers.empty());
-  EXPECT_LE(found.clocks[1].residual_p50->value, 2 * kMicrosecond);
-  EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 1);
 }
 
 TEST(CompareRanks, SeparatesHiddenFromExposed) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "job/clock/align_clocks.h"
 #include "profile/finding_kinds.h"
@@ -32,16 +31,20 @@ struct JobStage {
   double wall = 0;       // of these steps, ms
   bool by_step = false;
   std::string unit;
+  bool traced_part = false;            // Finding::traced_part
   std::optional<double> tokens;        // per instance
   std::optional<double> decode_steps;  // per instance
 };
 
 // Taken from the reference rank's own findings; all ranks serve the same requests.
-std::string unit_of(const profile::Profile& profile, const std::string& stage) {
+void set_unit(const profile::Profile& profile, JobStage& stage) {
+  stage.unit = profile.stages_found.serving.value_or(false) ? "engine step" : "request";
   for (const Finding& finding : profile.findings) {
-    if (finding.stage == stage && finding.unit) return *finding.unit;
+    if (finding.stage != stage.name || !finding.unit) continue;
+    stage.unit = *finding.unit;
+    stage.traced_part = finding.traced_part;
+    return;
   }
-  return profile.stages_found.serving.value_or(false) ? "engine step" : "request";
 }
 
 std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
@@ -65,7 +68,7 @@ std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
     stage.instances = std::max(stage.instances, 1.0);
     stage.by_step =
         std::ranges::find(comparison.steps, stage.name, &JobStep::stage) != comparison.steps.end();
-    stage.unit = unit_of(reference, stage.name);
+    set_unit(reference, stage);
     for (const profile::PotentialSavings& each : reference.savings) {
       if (each.stage == stage.name) stage.tokens = each.tokens;
     }
@@ -84,6 +87,7 @@ Finding finding_of(FindingKind kind, const JobStage& stage, double total, Findin
   made.kind = kind;
   made.stage = stage.name;
   made.unit = stage.unit;
+  made.traced_part = stage.traced_part;
   made.values = std::move(values).take();
   made.total_saving = Milliseconds{total};
   made.saving = Milliseconds{total / stage.instances};
@@ -233,7 +237,7 @@ class FindingMaker {
     const JobStage* stage = each.stage ? stage_named(*each.stage) : nullptr;
     if (stage == nullptr || each.lower_bound || !each.share_of_peak || !each.bytes) return;
     if (each.bytes->value < kLargeMessage || each.matched < kEnoughCollectives ||
-        each.link == "memory" || each.share_of_peak->value >= kSlowShareOfPeak) {
+        each.link == profile::LinkKind::memory || each.share_of_peak->value >= kSlowShareOfPeak) {
       return;
     }
     const double time = each.wait_total.value + each.transfer_total.value;
@@ -246,7 +250,7 @@ class FindingMaker {
     values.add("group", each.group)
         .add("collective", each.kind)
         .add("message", *each.bytes)
-        .add("link", each.link.value_or(""))
+        .add("link", each.link ? to_string(*each.link) : "")
         .add("bandwidth", *each.wire_bandwidth)
         .add("peak_bandwidth", *each.peak_bandwidth)
         .add("share_of_peak", *each.share_of_peak);
@@ -261,13 +265,6 @@ class FindingMaker {
   std::vector<Finding> made_;
 };
 
-bool is_of_experts(const profile::Kernel& kernel) {
-  std::string name = kernel.kernel_name + " " + kernel.short_name;
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name.find("moe") != std::string::npos || name.find("expert") != std::string::npos;
-}
-
 }  // namespace
 
 ExpertTimes expert_times(const std::vector<RankPart>& parts,
@@ -277,7 +274,7 @@ ExpertTimes expert_times(const std::vector<RankPart>& parts,
   double sum = 0;
   for (size_t part = 0; part < parts.size(); ++part) {
     for (const profile::Kernel& kernel : parts[part].profile.kernels) {
-      if (!is_of_experts(kernel)) continue;
+      if (!kernel.experts) continue;
       if (!stage) {
         times.by_part[part] += kernel.measured ? kernel.measured->total.value : 0;
         continue;

@@ -153,7 +153,7 @@ std::optional<Link> link_of(const std::vector<RankPart>& parts, const Group& gro
   if (where == Where::several_hosts) return links.between_hosts();
   const profile::Profile& profile = parts[group.parts.front()].profile;
   if (profile.context.device_kind == profile::DeviceKind::cpu) {
-    Link link{"memory", std::nullopt};
+    Link link{profile::LinkKind::memory, std::nullopt};
     for (const profile::Cpu& cpu : profile.context.cpus) {
       if (cpu.peak_bytes) link.bandwidth = cpu.peak_bytes->value;
     }
@@ -188,7 +188,7 @@ std::optional<double> wire_factor(CollectiveKind kind, uint64_t ranks) {
 
 void add_bandwidth(const CollectiveSumsKey& key, const Group& group,
                    const std::optional<Link>& link, profile::JobCollective& into) {
-  if (link) into.link = link->name;
+  if (link) into.link = link->kind;
   if (link && link->bandwidth) into.peak_bandwidth = profile::BytesPerSecond{*link->bandwidth};
   const auto factor = wire_factor(key.kind, group.size);
   if (!key.bytes || *key.bytes == 0 || !factor || !into.latency.p50) return;

@@ -18,7 +18,6 @@ constexpr double kLargestGigabytes = 1e5;
 constexpr std::array<std::string_view, 2> kSections = {"inside_host", "network"};
 constexpr std::array<std::string_view, 3> kLinkKeys = {"link", "gb_per_s", "gpus"};
 constexpr std::array<std::string_view, 1> kNetworkKeys = {"gb_per_s"};
-constexpr std::array<std::string_view, 2> kInsideNames = {"nvlink", "pcie"};
 
 // None if the key is missing. Errors are thrown (base/needed.h).
 std::optional<double> link_bandwidth(const config::ConfigDocument& document,
@@ -57,10 +56,11 @@ void Links::read(const config::ConfText& text) {
 
 void Links::read_link(const config::ConfigDocument& document, const config::ConfigNode& row) {
   needed(document.check_keys(row, kLinkKeys));
+  using enum profile::LinkKind;
   const config::ConfigNode* name = row.find("link");
-  if (name == nullptr || std::ranges::find(kInsideNames, name->text) == kInsideNames.end()) {
-    document.refuse(row, "'link' must be nvlink or pcie");
-  }
+  const auto kind =
+      name == nullptr ? std::nullopt : profile::find_word<profile::LinkKind>(name->text);
+  if (kind != nvlink && kind != pcie) document.refuse(row, "'link' must be nvlink or pcie");
   const auto bandwidth = link_bandwidth(document, row);
   if (!bandwidth) document.refuse(row, "'gb_per_s' is missing");
   const config::ConfigNode* gpus = row.find("gpus");
@@ -68,7 +68,7 @@ void Links::read_link(const config::ConfigDocument& document, const config::Conf
     document.refuse(row, "'gpus' must be a list of names as in gpus.yaml");
   }
   for (const config::ConfigNode& gpu : gpus->children) {
-    entries_.push_back({gpu.text, {name->text, bandwidth}});
+    entries_.push_back({gpu.text, {*kind, bandwidth}});
   }
 }
 

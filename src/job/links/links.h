@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 #include "config/config_tree.h"
+#include "profile/job.h"
 
 namespace llmprof::job {
 
 // A connection between two ranks, with its peak in one direction.
 struct Link {
-  std::string name;                 // "nvlink", "pcie", "network", "memory"
+  profile::LinkKind kind{};
   std::optional<double> bandwidth;  // bytes per second per rank; none: unknown
 };
 
@@ -37,7 +38,7 @@ class Links {
   void read_link(const config::ConfigDocument& document, const config::ConfigNode& row);
 
   std::vector<Entry> entries_;  // the user's first
-  Link network_{"network", std::nullopt};
+  Link network_{profile::LinkKind::network, std::nullopt};
 };
 
 }  // namespace llmprof::job

@@ -21,9 +21,9 @@ TEST(Links, KnowsWhatIsListedAndGuessesNothing) {
   const auto links = Links::load(*conf);
   ASSERT_TRUE(links) << links.error().message;
   ASSERT_TRUE(links->inside_host("H200 SXM"));
-  EXPECT_EQ(links->inside_host("H200 SXM")->name, "nvlink");
+  EXPECT_EQ(links->inside_host("H200 SXM")->kind, profile::LinkKind::nvlink);
   EXPECT_EQ(links->inside_host("H200 SXM")->bandwidth, 450e9);
-  EXPECT_EQ(links->inside_host("L40S")->name, "pcie");
+  EXPECT_EQ(links->inside_host("L40S")->kind, profile::LinkKind::pcie);
   EXPECT_FALSE(links->inside_host("H200"));
   EXPECT_FALSE(links->inside_host(""));
   EXPECT_FALSE(links->between_hosts().bandwidth);
@@ -34,7 +34,7 @@ TEST(Links, TakesTheUsersFirst) {
       "inside_host:\n- {link: nvlink, gb_per_s: 56.25, gpus: [RTX 3090]}\nnetwork: {gb_per_s: "
       "50}\n");
   ASSERT_TRUE(links) << links.error().message;
-  EXPECT_EQ(links->inside_host("RTX 3090")->name, "nvlink");
+  EXPECT_EQ(links->inside_host("RTX 3090")->kind, profile::LinkKind::nvlink);
   EXPECT_EQ(links->inside_host("H200 SXM")->bandwidth, 450e9);
   EXPECT_EQ(links->between_hosts().bandwidth, 50e9);
 }

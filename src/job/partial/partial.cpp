@@ -19,7 +19,7 @@ using analysis::CollectiveKey;
 using analysis::Collectives;
 
 constexpr std::string_view kMagic = "LLMPPART";
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr int kLevel = 6;  // of libdeflate: 9 takes three times as long for 2 % fewer bytes
 constexpr std::string_view kAgain = "write it again with `llmprof analyze --partial`";
 

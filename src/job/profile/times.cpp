@@ -87,13 +87,13 @@ void add_request_times(const profile::Profile& profile, profile::TokenTimes& mad
   std::optional<double> decode;
   for (const profile::Stage& stage : profile.stages) {
     const auto mean = stage.wall.mean;
-    if (stage.name == "prefill" && mean) prefill = mean->value;
-    if (stage.name == "decode" && mean) decode = mean->value;
+    if (stage.name == profile::kPrefill && mean) prefill = mean->value;
+    if (stage.name == profile::kDecode && mean) decode = mean->value;
     for (const profile::Instance& instance : stage.instances) {
       if (instance.warmup) continue;
-      if (stage.name == "prefill") first_token.push_back(exact(instance.wall));
+      if (stage.name == profile::kPrefill) first_token.push_back(exact(instance.wall));
       const auto steps = static_cast<Nanoseconds>(instance.steps + instance.untraced_steps);
-      if (stage.name == "decode" && steps > 0) {
+      if (stage.name == profile::kDecode && steps > 0) {
         per_token.push_back((exact(instance.wall) + steps / 2) / steps);
       }
     }

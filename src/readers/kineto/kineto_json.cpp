@@ -138,8 +138,6 @@ void describe_capture(const JsonEnvelope& envelope, trace::TraceBuilder& builder
   }
 }
 
-constexpr std::string_view kKinetoFormat = "PyTorch trace";
-
 bool recognizes_kineto(std::string_view head) {
   JsonEnvelope envelope = kineto_envelope();
   const size_t taken = envelope.take(head);
@@ -227,7 +225,7 @@ Result<void> read_kineto_file(const std::filesystem::path& path, trace::TraceBui
 
 }  // namespace
 
-const Reader kKinetoReader = {kKinetoFormat, &recognizes_kineto, &read_kineto_file};
+const Reader kKinetoReader = {trace::kPyTorchTrace, &recognizes_kineto, &read_kineto_file};
 
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
                          trace::TraceBuilder& builder, const KinetoOptions& options) {
@@ -237,7 +235,7 @@ Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
   const auto cut = [&](std::string_view buffer, size_t) { return array.cut(buffer); };
   const auto add = [&](KinetoWindow& window) {
     if (!merge) {
-      builder.begin_capture(path, kKinetoFormat, "PyTorch profiler");
+      builder.begin_capture(path, trace::kPyTorchTrace, "PyTorch profiler");
       merge.emplace(builder);
     }
     merge->add(window.rows());

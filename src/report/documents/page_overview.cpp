@@ -127,16 +127,16 @@ class Headlines {
   void add_rate() {
     if (is_serving(profile_)) return add_served_rate();
     const bool whole =
-        profile_.workload.batch_source != "assumed" && tokens_.tokens_per_s.has_value();
+        profile_.workload.batch_source != kAssumed && tokens_.tokens_per_s.has_value();
     const auto& shown = whole ? tokens_.tokens_per_s : tokens_.tokens_per_s_per_sequence;
     if (!shown) return;
-    const bool without = without_tracing("decode");
+    const bool without = without_tracing(kDecode);
     Headline& line = add(
         "output rate", text_of(in_unit(shown)), shown->value, "tokens/s",
         fmt::format("{}, {}", whole ? "of all sequences" : "per sequence", tracing_words(without)));
     const TokenTimes& recorded = profile_.token_times;
     const auto& own = whole ? recorded.tokens_per_s : recorded.tokens_per_s_per_sequence;
-    if (without && own && !find_stage(profile_, "decode")->shown.in_windows) {
+    if (without && own && !find_stage(profile_, kDecode)->shown.in_windows) {
       line.beside = {std::string(kTraced), text_of(in_unit(own)), own->value};
     }
   }

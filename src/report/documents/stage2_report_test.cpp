@@ -205,11 +205,11 @@ TEST(Stage2Report, SaysHowTheBoundsOfKernelsWereFound) {
   for (profile::PotentialSavings& stage : sample.savings) {
     stage.kernels.assign(1, profile::KernelSaving{});
     stage.kernels[0].saving = {1};
-    stage.kernels[0].floor_basis = "share of the class's floor";
+    stage.kernels[0].floor_basis = profile::FloorBasis::share_of_class;
   }
   EXPECT_TRUE(mentions(report_of(sample), "| share of the class's lower bound |"));
   EXPECT_FALSE(mentions(report_of(sample), "that ncu counted"));
-  sample.savings[0].kernels[0].floor_basis = "own bytes and FLOPs, ncu";
+  sample.savings[0].kernels[0].floor_basis = profile::FloorBasis::own_counters;
   EXPECT_TRUE(mentions(report_of(sample), "that ncu counted"));
 }
 

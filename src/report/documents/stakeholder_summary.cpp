@@ -51,7 +51,7 @@ void add_environment(const Profile& profile, Document& document) {
   for (const TokenCount& count : token_counts(profile.workload)) {
     if (!count.value || profile.stages.empty()) continue;
     add(count.what,
-        fmt::format("{}{}", grouped(*count.value), count.source == "assumed" ? " (assumed)" : ""));
+        fmt::format("{}{}", grouped(*count.value), count.source == kAssumed ? " (assumed)" : ""));
   }
   document.heading(2, "Environment");
   document.add(std::move(facts));
@@ -253,7 +253,7 @@ void add_token_times(const Profile& profile, Aggregates& all) {
               : "tokens per second per sequence",
           in_unit(tokens.tokens_per_s_per_sequence));
   const auto unprofiled = profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt;
-  if (unprofiled || profile.workload.batch_source != "assumed") {
+  if (unprofiled || profile.workload.batch_source != kAssumed) {
     all.add("tokens per second, whole batch", in_unit(tokens.tokens_per_s), in_unit(unprofiled));
   }
 }

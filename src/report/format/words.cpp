@@ -172,7 +172,7 @@ std::string enumeration(const std::vector<std::string>& words) {
 
 std::string per_unit(const Finding& finding) {
   if (!finding.unit) return {};
-  return (finding.unit->starts_with("traced part of ") ? "in the " : "per ") + *finding.unit;
+  return (finding.traced_part ? "in the " : "per ") + *finding.unit;
 }
 
 }  // namespace llmprof::report

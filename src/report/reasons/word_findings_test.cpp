@@ -340,6 +340,7 @@ TEST(FindingWords, SayWhatASavingIsPer) {
   finding.unit = "8 steps";
   EXPECT_TRUE(worded(finding).evidence.starts_with("up to 3.500 ms per 8 steps ("));
   finding.unit = "traced part of a request";
+  finding.traced_part = true;
   EXPECT_TRUE(
       worded(finding).evidence.starts_with("up to 3.500 ms in the traced part of a request ("));
 }

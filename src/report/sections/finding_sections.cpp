@@ -33,7 +33,8 @@ Table kernel_saving_table(const PotentialSavings& stage) {
       stage.kernels | std::views::take_while(saves),
       [](const KernelSaving& kernel) {
         return cells(kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.saving),
-                     fine_ms(kernel.saving_per_output_token), shown_text(kernel.floor_basis));
+                     fine_ms(kernel.saving_per_output_token),
+                     shown_text(to_string(kernel.floor_basis)));
       },
       kShownKernelsPerStage);
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);
@@ -61,7 +62,7 @@ std::string bound_sentence(const Profile& profile, const PotentialSavings& stage
 // If ncu counted no kernel's bytes and FLOPs, bounds have only one basis.
 std::string basis_sentence(const PotentialSavings& stage) {
   const bool counted_any = std::ranges::any_of(stage.kernels, [](const auto& kernel) {
-    return kernel.floor_basis != "share of the class's floor";
+    return kernel.floor_basis == FloorBasis::own_counters;
   });
   return counted_any
              ? "By kernel. A kernel's lower bound comes from the bytes and FLOPs that ncu counted; "

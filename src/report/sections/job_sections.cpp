@@ -161,7 +161,7 @@ Row collective_row(const JobCollective& each) {
                plain(each.per_step), exact_ms(each.latency.p50), exact_ms(each.wait.mean),
                ms(each.wait_total), ms(each.transfer_total), ms(each.hidden_total),
                in_unit(each.wire_bandwidth), percent(each.share_of_peak),
-               each.link ? shown_text(*each.link) : kMissing, last);
+               each.link ? shown_text(to_string(*each.link)) : kMissing, last);
 }
 
 void add_collectives(const Job& job, Document& document) {

@@ -13,18 +13,18 @@ profile::Profile with_passes(std::vector<profile::PassOverhead> passes) {
   return profile;
 }
 
-profile::PassOverhead overhead_of(std::string name, std::string stage, double ratio) {
+profile::PassOverhead overhead_of(RecordingName name, std::string stage, double ratio) {
   profile::PassOverhead made;
-  made.pass = std::move(name);
+  made.pass = name;
   made.stage = std::move(stage);
   made.ratio = ratio;
   return made;
 }
 
 TEST(OverheadWords, TheSlowestPassThatTimesAreTakenFrom) {
-  const auto profile =
-      with_passes({overhead_of("nsys", "decode", 1.1), overhead_of("collector", "decode", 1.2),
-                   overhead_of("ncu", "decode", 90)});
+  const auto profile = with_passes({overhead_of(RecordingName::nsys, "decode", 1.1),
+                                    overhead_of(RecordingName::collector, "decode", 1.2),
+                                    overhead_of(RecordingName::ncu, "decode", 90)});
   EXPECT_EQ(
       overhead_words(profile),
       "Profiling slows decode down most in the collector recording: it takes 1.200 times as long "
@@ -32,13 +32,13 @@ TEST(OverheadWords, TheSlowestPassThatTimesAreTakenFrom) {
 }
 
 TEST(OverheadWords, MuchOverheadIsAWarning) {
-  const auto profile = with_passes({overhead_of("nsys", "decode", 1.5)});
+  const auto profile = with_passes({overhead_of(RecordingName::nsys, "decode", 1.5)});
   EXPECT_NE(overhead_words(profile).find("more than 25 % overhead"), std::string::npos);
 }
 
 // The control run compiled code that the other passes found in a cache.
 TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
-  profile::PassOverhead whole = overhead_of("collector", "whole run", 0.589);
+  profile::PassOverhead whole = overhead_of(RecordingName::collector, "whole run", 0.589);
   whole.whole_run = true;
   EXPECT_EQ(overhead_words(with_passes({whole})),
             "No recording is slower than the control run: in the collector recording, the whole "
@@ -49,7 +49,7 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
 
 // 2.110 times on a busy machine; light mode would record just as much.
 TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
-  profile::PassOverhead noisy = overhead_of("collector", "decode", 2.11);
+  profile::PassOverhead noisy = overhead_of(RecordingName::collector, "decode", 2.11);
   noisy.other_cause = profile::OtherCause::spread;
   EXPECT_EQ(
       overhead_words(with_passes({noisy})),
@@ -58,17 +58,17 @@ TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
   noisy.other_cause = profile::OtherCause::cpus_short;
   EXPECT_EQ(overhead_words(with_passes({noisy})).find("Profiling slows"), std::string::npos);
   // Overhead without another cause comes first.
-  EXPECT_NE(overhead_words(with_passes({noisy, overhead_of("torch", "decode", 1.4)}))
+  EXPECT_NE(overhead_words(with_passes({noisy, overhead_of(RecordingName::torch, "decode", 1.4)}))
                 .find("in the torch recording: it takes 1.400 times"),
             std::string::npos);
 }
 
 TEST(OverheadWords, LightModeIsAdvisedWhereItRecordsLess) {
-  const auto words = [](const char* pass) {
+  const auto words = [](RecordingName pass) {
     return overhead_words(with_passes({overhead_of(pass, "decode", 1.5)}));
   };
-  EXPECT_NE(words("torch").find("run.mode=light"), std::string::npos);
-  EXPECT_EQ(words("collector").find("run.mode=light"), std::string::npos);
+  EXPECT_NE(words(RecordingName::torch).find("run.mode=light"), std::string::npos);
+  EXPECT_EQ(words(RecordingName::collector).find("run.mode=light"), std::string::npos);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ std::string overhead_words(const Profile& profile) {
   const PassOverhead* worst = nullptr;
   for (const PassOverhead& pass : profile.overhead->passes) {
     // ncu replays kernels one by one: its times are never used.
-    if (pass.pass == "ncu") continue;
+    if (pass.pass == RecordingName::ncu) continue;
     // A ratio with another cause says nothing about profiling.
     const auto rank = [](const PassOverhead& row) {
       return std::pair(!row.other_cause.has_value(), row.ratio);
@@ -89,28 +89,28 @@ std::string overhead_words(const Profile& profile) {
     if (worst == nullptr || rank(pass) > rank(*worst)) worst = &pass;
   }
   if (worst == nullptr) return {};
+  const std::string_view name = to_string(worst->pass);
   const std::string stage = worst->whole_run ? "the whole run" : worst->stage;
   if (worst->ratio < 1) {
     return fmt::format(
         "No recording is slower than the control run: in the {} recording, {} takes {} times as "
-        "long. The "
-        "control run comes first, and may have filled caches (compiled code, files) for the "
-        "others.",
-        worst->pass, stage, ratio(worst->ratio));
+        "long. The control run comes first, and may have filled caches (compiled code, files) for "
+        "the others.",
+        name, stage, ratio(worst->ratio));
   }
   if (worst->other_cause) {
     return fmt::format("In the {} recording, {} takes {} times as long as in the control run: {}.",
-                       worst->pass, stage, ratio(worst->ratio), in_words(*worst->other_cause));
+                       name, stage, ratio(worst->ratio), in_words(*worst->other_cause));
   }
   std::string text = fmt::format(
       "Profiling slows {} down most in the {} recording: it takes {} times as long as in the "
-      "control "
-      "run",
-      stage, worst->pass, ratio(worst->ratio));
+      "control run",
+      stage, name, ratio(worst->ratio));
   const Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
   // The light presets record less in these recordings.
-  const bool light_helps = worst->pass == "torch" || worst->pass == "nsys";
+  const bool light_helps =
+      worst->pass == RecordingName::torch || worst->pass == RecordingName::nsys;
   return text + fmt::format(
                     ". That is more than {} overhead, so the timings of that recording are not "
                     "representative{}.",
@@ -125,11 +125,12 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
   }
   const auto& passes = profile.overhead->passes;
   if (passes.empty()) return;
-  document.add(table_of(
-      "recording | stage | #control run (ms) | #profiled (ms) | #profiled over control", passes,
-      [](const PassOverhead& pass) {
-        return cells(pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio));
-      }));
+  document.add(
+      table_of("recording | stage | #control run (ms) | #profiled (ms) | #profiled over control",
+               passes, [](const PassOverhead& pass) {
+                 return cells(to_string(pass.pass), pass.stage, ms(pass.control), ms(pass.profiled),
+                              ratio(pass.ratio));
+               }));
   const std::string whole =
       std::ranges::any_of(passes, &PassOverhead::whole_run)
           ? "Times of a whole run include its start and end: the workload timed no stage in it."

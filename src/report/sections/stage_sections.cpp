@@ -63,8 +63,8 @@ std::string note_line(const Profile& profile, const StageNote& note) {
 // If each instance is one pass, the table already has its time as a token time.
 bool is_time_of_tokens(const Profile& profile, const Stage& stage) {
   if (stage.step_count != stage.wall.count) return false;
-  if (stage.name == "prefill") return profile.token_times.time_to_first_token.has_value();
-  return stage.name == "decode" && profile.token_times.time_per_output_token.has_value();
+  if (stage.name == kPrefill) return profile.token_times.time_to_first_token.has_value();
+  return stage.name == kDecode && profile.token_times.time_per_output_token.has_value();
 }
 
 void add_stage1(const Stage1& stage1, Document& document) {

@@ -17,8 +17,11 @@
 namespace llmprof::session {
 namespace {
 
-constexpr std::string_view kControl = "stage1";
-constexpr std::string_view kNcu = "ncu";
+using profile::RecordingName;
+
+// All but the control run.
+constexpr std::array kProfiled = {RecordingName::collector, RecordingName::nsys, RecordingName::ncu,
+                                  RecordingName::torch};
 constexpr size_t kLargestStatus = 1UL << 20U;
 constexpr double kMillisecondsPerSecond = 1e3;
 
@@ -44,12 +47,11 @@ struct CommandStatus {
   std::optional<profile::PassLoad> load;
 };
 
-CommandStatus status_in(const fs::path& run, std::string_view pass) {
+CommandStatus status_in(const fs::path& run, RecordingName pass) {
   CommandStatus status;
   const auto file =
-      read_all(run / pass / "status.json", kLargestStatus).and_then([](const std::string& text) {
-        return config::parse_json(text, {});
-      });
+      read_all(run / to_string(pass) / "status.json", kLargestStatus)
+          .and_then([](const std::string& text) { return config::parse_json(text, {}); });
   if (!file) return status;
   const config::ConfigNode& root = file->root;
   for (const config::ConfigNode& row : (root.is_list() ? root : root["commands"]).children) {
@@ -60,14 +62,14 @@ CommandStatus status_in(const fs::path& run, std::string_view pass) {
     const auto used = row["load"]["used"].number();
     const auto others = row["load"]["others"].number();
     if (!seconds || !cpus || !used || !others) continue;
-    status.load = profile::PassLoad{std::string(pass), *seconds, *cpus, *used, *others};
+    status.load = profile::PassLoad{pass, *seconds, *cpus, *used, *others};
   }
   return status;
 }
 
-profile::PassOverhead overhead(std::string_view pass, std::string stage, double control_ms,
+profile::PassOverhead overhead(RecordingName pass, std::string stage, double control_ms,
                                double profiled_ms) {
-  return {.pass = std::string(pass),
+  return {.pass = pass,
           .stage = std::move(stage),
           .control = {control_ms},
           .profiled = {profiled_ms},
@@ -83,7 +85,7 @@ bool within_spread(const trace::WorkloadMetrics::StageTiming& control,
   return std::abs(profiled.mean_ms - control.mean_ms) <= kDeviations * spread;
 }
 
-void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
+void add_stages(RecordingName pass, const trace::WorkloadMetrics& control,
                 const trace::WorkloadMetrics& profiled, std::vector<profile::PassOverhead>& rows) {
   for (const trace::WorkloadMetrics::StageTiming& own : control.stages) {
     for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
@@ -98,13 +100,14 @@ void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
 
 std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
   std::vector<profile::PassOverhead> rows;
-  const auto control = metrics_in(run / kControl);
-  const auto control_time = status_in(run, kControl).seconds;
-  for (const std::string_view pass : kRecordingFolders) {
+  const auto control = metrics_in(run / to_string(RecordingName::stage1));
+  const auto control_time = status_in(run, RecordingName::stage1).seconds;
+  for (const RecordingName pass : kProfiled) {
     const size_t before = rows.size();
-    const auto profiled = metrics_in(run / pass);
+    const auto profiled = metrics_in(run / to_string(pass));
     // Under ncu the workload may have run a shorter request.
-    if (control && profiled && pass != kNcu) add_stages(pass, *control, *profiled, rows);
+    if (control && profiled && pass != RecordingName::ncu)
+      add_stages(pass, *control, *profiled, rows);
     if (rows.size() > before) continue;
     const auto time = status_in(run, pass).seconds;
     if (!time || !control_time) continue;
@@ -113,13 +116,13 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
     rows.back().whole_run = true;
   }
   const std::vector<profile::PassLoad> loads = machine_load(run);
-  const auto was_short = [&](std::string_view pass) {
+  const auto was_short = [&](RecordingName pass) {
     return std::ranges::any_of(loads, [&](const profile::PassLoad& load) {
       return load.pass == pass && profile::cpus_were_short(load);
     });
   };
   for (profile::PassOverhead& row : rows) {
-    if (was_short(kControl) || was_short(row.pass))
+    if (was_short(RecordingName::stage1) || was_short(row.pass))
       row.other_cause = profile::OtherCause::cpus_short;
   }
   return rows;
@@ -127,11 +130,11 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
 
 std::vector<profile::PassLoad> machine_load(const fs::path& run) {
   std::vector<profile::PassLoad> passes;
-  const auto add = [&](std::string_view pass) {
+  const auto add = [&](RecordingName pass) {
     if (auto load = status_in(run, pass).load) passes.push_back(std::move(*load));
   };
-  add(kControl);
-  for (const std::string_view pass : kRecordingFolders) add(pass);
+  add(RecordingName::stage1);
+  for (const RecordingName pass : kProfiled) add(pass);
   return passes;
 }
 

@@ -24,7 +24,7 @@ TEST(Overhead, IsAPassOverTheControlByStage) {
                                         "vision": {"mean": 3}}}})");
   const auto rows = measure_overhead(folder.path());
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].pass, "nsys");
+  EXPECT_EQ(rows[0].pass, profile::RecordingName::nsys);
   EXPECT_EQ(rows[0].stage, "prefill");
   EXPECT_DOUBLE_EQ(rows[0].ratio, 1.05);
   EXPECT_EQ(rows[1].stage, "decode");
@@ -42,7 +42,7 @@ TEST(Overhead, WithoutStagesInBothItIsTheCommands) {
   write(folder, "torch", "metrics.json", "no JSON");
   const auto rows = measure_overhead(folder.path());
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].pass, "ncu");
+  EXPECT_EQ(rows[0].pass, profile::RecordingName::ncu);
   EXPECT_TRUE(rows[0].whole_run);
   EXPECT_DOUBLE_EQ(rows[0].control.value, 2000);
   EXPECT_DOUBLE_EQ(rows[0].ratio, 15);
@@ -59,10 +59,10 @@ TEST(MachineLoad, IsThatOfTheLastCommandThatRanTheProgram) {
   write(folder, "ncu", "status.json", R"([{"name": "profile", "seconds": 9.0, "load": null}])");
   const auto passes = machine_load(folder.path());
   ASSERT_EQ(passes.size(), 2U);
-  EXPECT_EQ(passes[0].pass, "stage1");
+  EXPECT_EQ(passes[0].pass, profile::RecordingName::stage1);
   EXPECT_DOUBLE_EQ(passes[0].seconds, 2.5);
   EXPECT_DOUBLE_EQ(passes[0].others, 0.05);
-  EXPECT_EQ(passes[1].pass, "nsys");
+  EXPECT_EQ(passes[1].pass, profile::RecordingName::nsys);
   EXPECT_DOUBLE_EQ(passes[1].used, 1);
 }
 

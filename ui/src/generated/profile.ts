@@ -183,8 +183,8 @@ export type ContextDeviceKind =
   | "cpu" /* operators that the program recorded */;
 
 export interface ContextLoad {
-  /** stage1 (the control run), collector, nsys, ncu, torch */
-  pass: string;
+  /** name of the recording */
+  pass: ContextLoadPass;
   /** duration of the recording */
   seconds: number;
   /** CPUs that the program may use */
@@ -195,6 +195,13 @@ export interface ContextLoad {
    * down */
   others: number;
 }
+
+export type ContextLoadPass =
+  | "stage1" /* control run, unprofiled */
+  | "collector" /* llmprof's collector */
+  | "nsys" /* Nsight Systems */
+  | "ncu" /* Nsight Compute */
+  | "torch" /* torch.profiler */;
 
 export interface Selection {
   /** value of --stage */
@@ -1273,6 +1280,8 @@ export interface Findings {
   value_reasons: FindingsValueReasons[];
   /** in a job, the rank that others wait for; otherwise null */
   rank: number | null;
+  /** recoverable_ms covers the traced steps only, because other steps were not traced */
+  traced_part: boolean;
 }
 
 export type FindingsKind =
@@ -1379,9 +1388,8 @@ export interface RecoverableKernels {
   floor_ms: number;
   /** how the floor was found */
   floor_rule: string | null;
-  /** "own bytes and FLOPs, ncu" if ncu counted them on one grid and all launches in the stage match; otherwise
-   * "share of the class's floor", by time */
-  floor_basis: string;
+  /** what the floor comes from */
+  floor_basis: RecoverableKernelsFloorBasis;
   /** time above the floor (ms) */
   recoverable_ms: number;
   /** potential saving over the tokens of all sequences (ms) */
@@ -1391,6 +1399,10 @@ export interface RecoverableKernels {
   /** floor_rule as kinds and values */
   floor_rule_reasons: SlowStepRuleReasons[];
 }
+
+export type RecoverableKernelsFloorBasis =
+  | "own bytes and FLOPs, ncu" /* ncu counted them on one grid, and all launches in the stage match */
+  | "share of the class's floor" /* by time */;
 
 export interface Utilization {
   /** peaks of the GPU; null if unknown */
@@ -1509,6 +1521,8 @@ export interface Kernels {
   metrics: Record<string, KernelsMetrics>;
   /** time in the stages without warm-up; null if it does not run there */
   measured: KernelsMeasured | null;
+  /** computes for the experts of a mixture-of-experts model, by its name; communication does not count */
+  experts: boolean;
 }
 
 export type KernelsClass =
@@ -1981,8 +1995,8 @@ export interface Overhead {
 }
 
 export interface OverheadPasses {
-  /** name of the recording: "nsys" */
-  pass: string;
+  /** name of the recording */
+  pass: ContextLoadPass;
   /** name of the stage: "prefill" */
   stage: string;
   /** the workload's own time in the control run (ms) */
@@ -2328,13 +2342,19 @@ export interface JobCollectives {
   peak_bandwidth_bytes_per_s: number | null;
   /** wire_bandwidth_bytes_per_s over peak_bandwidth_bytes_per_s (fraction) */
   share_of_peak: number | null;
-  /** link that the peak belongs to: nvlink, pcie, network, memory */
-  link: string | null;
+  /** link that the peak belongs to */
+  link: JobCollectivesLink | null;
   /** rank that arrived last most often */
   last_rank: number | null;
   /** share of matched collectives in which it arrived last (fraction) */
   last_rank_share: number | null;
 }
+
+export type JobCollectivesLink =
+  | "nvlink"
+  | "pcie"
+  | "network" /* between hosts */
+  | "memory" /* ranks on CPUs of one host */;
 
 export interface JobStragglers {
   /** rank that arrives last */

@@ -12,7 +12,7 @@ const SHOWN_FINDINGS = 5;
 
 function perUnit(finding: Finding): string {
   if (!finding.unit) return "";
-  return finding.unit.startsWith("traced part of ") ? `in the ${finding.unit}` : `per ${finding.unit}`;
+  return finding.traced_part ? `in the ${finding.unit}` : `per ${finding.unit}`;
 }
 
 function findingItem(app: App, finding: Finding): HTMLElement {
