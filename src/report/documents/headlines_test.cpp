@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "report/sections/sections.h"
+#include "report/writers/writers.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"
 
@@ -108,6 +110,27 @@ TEST(Headlines, OfAServerAreWhatRequestsSaw) {
   EXPECT_EQ(find(lines, "output rate")->of, "per sequence, traced");
   // 3,008 tokens plus 64 first tokens in 4 s.
   EXPECT_EQ(find(lines, "output rate")->beside->text, "768.0 tokens/s");
+}
+
+// Neither are rates derived from engine steps.
+TEST(Headlines, OfAServerAgreeWithItsTables) {
+  const auto holds = [](const profile::Profile& profile, std::string_view row) {
+    Document document = stakeholder_document(profile);
+    add_section(profile::Topic<"token times">(), profile, document);
+    return to_markdown(document).find(row) != std::string::npos;
+  };
+  profile::Profile profile = server();
+  for (const std::string_view row :
+       {"| engine step of decode, mean ± std (ms) | 3.000 ± 0.000 |",
+        "| tokens per second per sequence | 148.2 |",
+        "| tokens per second, all sequences | 768.0 |", "| engine step of decode | 2 |",
+        "a sequence gets 148.2 tokens per second, and all sequences together get 768.0."}) {
+    EXPECT_TRUE(holds(shown(profile), row)) << row;
+  }
+  EXPECT_FALSE(holds(shown(profile), "output token (") ||
+               holds(shown(profile), "time per output token,"));
+  profile.token_times.served.clear();
+  EXPECT_FALSE(holds(shown(profile), "tokens per second"));
 }
 
 // An engine step is not the time of a token: a batch may take several.

@@ -23,10 +23,11 @@ void add_what_ran(const Profile& profile, Document& document) {
 void add_token_rates(const Profile& profile, Document& document) {
   const TokenTimesShown& times = shown_tokens(profile);
   Table table = table_of("output tokens | #tokens per second");
-  if (times.tokens_per_s) table.add("of all sequences", in_unit(times.tokens_per_s));
-  if (times.tokens_per_s_per_sequence) {
-    table.add("per sequence", in_unit(times.tokens_per_s_per_sequence));
-  }
+  const bool serving = is_serving(profile);
+  const auto& all = serving ? times.served_per_s : times.tokens_per_s;
+  const auto& own = serving ? times.served_per_s_per_sequence : times.tokens_per_s_per_sequence;
+  if (all) table.add("of all sequences", in_unit(all));
+  if (own) table.add("per sequence", in_unit(own));
   document.add_filled(std::move(table));
 }
 

@@ -239,22 +239,36 @@ struct Aggregates {
   }
 };
 
+Figure unprofiled_rate(const Profile& profile) {
+  return in_unit(profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt);
+}
+
+void add_served_rates(const Profile& profile, Aggregates& all) {
+  const TokenTimesShown& tokens = shown_tokens(profile);
+  all.add("tokens per second per sequence", in_unit(tokens.served_per_s_per_sequence));
+  all.add("tokens per second, all sequences", in_unit(tokens.served_per_s),
+          unprofiled_rate(profile));
+}
+
 void add_token_times(const Profile& profile, Aggregates& all) {
   const TokenTimesShown& tokens = shown_tokens(profile);
   const auto& token = tokens.time_per_output_token;
   all.add("request: mean prefill plus mean decode (ms)", ms(tokens.typical_request));
   all.add_times("time to first token", tokens.time_to_first_token);
+  const std::string per_token =
+      is_serving(profile) ? "engine step of decode" : "time per output token";
   if (token && token->typical == Typical::median) {
-    all.add("time per output token, median (ms)", ms(token->p50));
+    all.add(per_token + ", median (ms)", ms(token->p50));
   }
-  all.add_times("time per output token", token);
+  all.add_times(per_token, token);
+  if (is_serving(profile)) return add_served_rates(profile, all);
   all.add(token && is_spread(*token)
               ? "tokens per second per sequence, from the mean time per output token"
               : "tokens per second per sequence",
           in_unit(tokens.tokens_per_s_per_sequence));
-  const auto unprofiled = profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt;
-  if (unprofiled || profile.workload.batch_source != kAssumed) {
-    all.add("tokens per second, whole batch", in_unit(tokens.tokens_per_s), in_unit(unprofiled));
+  const Figure unprofiled = unprofiled_rate(profile);
+  if (unprofiled.value || profile.workload.batch_source != kAssumed) {
+    all.add("tokens per second, whole batch", in_unit(tokens.tokens_per_s), unprofiled);
   }
 }
 

@@ -86,8 +86,9 @@ constexpr auto kFindingTexts = [] {
       {launch_bound, "The GPU waits for the host",
        "{saving}: late launches cause {gaps_per_instance:~gap} {per}; "
        "{share_in_cuda_calls:percent} of the gap time is in CUDA calls and "
-       "{share_in_host_code:percent} in host code between them; {how_launched}; tracing itself "
-       "lengthens every host call, so the loss without tracing is smaller"},
+       "{share_in_host_code:percent} in host code between them; {how_launched}"
+       "[tracing_included?; tracing itself lengthens every host call, so the loss without tracing "
+       "is smaller]"},
       {gap_between_steps, "The host works between steps while the GPU waits",
        "{saving}: {gap_per_step:fine_ms} ms per step in "
        "{steps_per_instance:~step}{and_longest_gap}"},
@@ -97,8 +98,9 @@ constexpr auto kFindingTexts = [] {
        "\"{work_before}\"]"},
       {queue_gaps, "Small gaps between kernels that were launched in time",
        "{saving}: {gaps_per_instance:~gap} {per} of {mean_gap:fine_ms} ms on average; "
-       "{how_launched}; tracing kernels inside CUDA graphs lengthens each gap, so the loss without "
-       "tracing is smaller",
+       "{how_launched}[tracing_included?; tracing kernels inside CUDA graphs lengthens each gap, "
+       "so "
+       "the loss without tracing is smaller]",
        "Run fewer kernels: each kernel that is fused removes its gap. Programmatic dependent "
        "launch hides the remaining gaps on Hopper and later GPUs."},
       {first_work_queued, "GPU work starts late although it was launched in time",

@@ -245,12 +245,10 @@ TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {
 TEST(FindingWords, StartWithNumbersAndTheirDenominators) {
   const Finding launch = worded(example(FindingKind::launch_bound));
   EXPECT_EQ(launch.title, "The GPU waits for the host");
-  EXPECT_EQ(
-      launch.evidence,
-      "up to 3.500 ms per request (38.9 % of the stage's wall time): late launches cause 366 "
-      "gaps per request; 60.0 % of the gap time is in CUDA calls and 40.0 % in host code "
-      "between them; 72 kernels per step, none of them in CUDA graphs; tracing itself lengthens "
-      "every host call, so the loss without tracing is smaller");
+  EXPECT_EQ(launch.evidence,
+            "up to 3.500 ms per request (38.9 % of the stage's wall time): late launches cause 366 "
+            "gaps per request; 60.0 % of the gap time is in CUDA calls and 40.0 % in host code "
+            "between them; 72 kernels per step, none of them in CUDA graphs");
   EXPECT_EQ(
       worded(example(FindingKind::gemm_above_floor)).evidence,
       "up to 3.500 ms per request (38.9 % of the stage's wall time) above the floor: 5.000 "
@@ -270,6 +268,20 @@ TEST(FindingWords, StartWithNumbersAndTheirDenominators) {
             "steps together, compared with a median step of 1.500 ms; the slowest takes 0.750 ms "
             "longer: gap before norm (+0.800 ms), the rest (-0.050 ms); other findings may include "
             "the same time");
+}
+
+TEST(FindingWords, SayThatTracingAddedToTheLossOnlyIfItDid) {
+  for (const FindingKind kind : {FindingKind::launch_bound, FindingKind::queue_gaps}) {
+    Finding finding = example(kind);
+    const std::string without = worded(finding).evidence;
+    EXPECT_EQ(without.find("tracing"), std::string::npos) << without;
+    FindingValues more;
+    more.add(profile::kTracingIncluded, true);
+    finding.values.push_back(std::move(more).take().front());
+    const std::string with = worded(finding).evidence;
+    EXPECT_NE(with.find("; tracing overhead included)"), std::string::npos) << with;
+    EXPECT_TRUE(with.ends_with(", so the loss without tracing is smaller")) << with;
+  }
 }
 
 TEST(FindingWords, NameTheRankThatOthersWaitFor) {

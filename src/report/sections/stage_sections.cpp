@@ -101,6 +101,26 @@ void add_served(const Profile& profile, Document& document) {
       "queue time.");
 }
 
+std::string rate_sentence(const Profile& profile, const TokenTimesShown& times) {
+  if (is_serving(profile)) {
+    if (!times.served_per_s_per_sequence) return {};
+    return fmt::format(
+        "In the window with the most tokens, a sequence gets {} tokens per second, and all "
+        "sequences together get {}.",
+        in_unit(times.served_per_s_per_sequence), in_unit(times.served_per_s));
+  }
+  if (!times.tokens_per_s_per_sequence) return {};
+  std::string text = fmt::format("Decode generates {} tokens per second per sequence",
+                                 in_unit(times.tokens_per_s_per_sequence));
+  if (profile.workload.batch.value_or(1) > 1) {
+    text += fmt::format(", {} for the whole batch", in_unit(times.tokens_per_s));
+  }
+  if (times.time_per_output_token && is_spread(*times.time_per_output_token)) {
+    text += " (from the mean time per output token)";
+  }
+  return text + ".";
+}
+
 void add_batches(const Profile& profile, Document& document) {
   Table table = statistics_table("batch (sequences)");
   table.columns.push_back({"tokens per second", Column::Kind::number});
@@ -200,7 +220,7 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
   if (times.time_to_first_token) add_row(table, "first token", *times.time_to_first_token);
   if (times.time_per_output_token) {
     add_row(table,
-            is_serving(profile) ? "output token (an engine step of decode)"
+            is_serving(profile) ? "engine step of decode"
                                 : "output token (a decode's wall time over its steps)",
             *times.time_per_output_token);
   }
@@ -216,17 +236,7 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
   document.paragraph(
       "A step's wall time runs from the end of the previous step's last {} to the end of its own.",
       on_cpu(profile) ? "operator" : "GPU work");
-  if (times.tokens_per_s_per_sequence) {
-    std::string text = fmt::format("Decode generates {} tokens per second per sequence",
-                                   in_unit(times.tokens_per_s_per_sequence));
-    if (profile.workload.batch.value_or(1) > 1) {
-      text += fmt::format(", {} for the whole batch", in_unit(times.tokens_per_s));
-    }
-    if (times.time_per_output_token && is_spread(*times.time_per_output_token)) {
-      text += " (from the mean time per output token)";
-    }
-    document.paragraph(text + ".");
-  }
+  document.paragraph(rate_sentence(profile, times));
   add_served(profile, document);
   add_batches(profile, document);
 }
