@@ -29,8 +29,8 @@ void measure_again(const trace::Trace& trace, Stages& stages);
 // are not used to detect warm-up.
 void find_traced_parts(Stages& stages);
 
-// Uses the program's own warm-up ranges if there are any. Otherwise flags first instances that
-// differ from later ones like a warm-up: fewer steps, or clearly longer with the same work. A
+// Uses the program's own warm-up ranges if there are any. Otherwise flags first instances until one
+// is like all later ones: not fewer steps, and not clearly longer (one test for all series). A
 // request's prefill and decode share the flag. No stage loses all its instances. The diagnostic
 // says if a CUDA graph was captured: the program's own clock may count such a request.
 void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics);

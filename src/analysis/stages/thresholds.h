@@ -58,7 +58,8 @@ inline constexpr double kMost = 0.5;
 // [tuning].
 inline constexpr double kNearlyAll = 0.8;
 // Share of the recorded passes that the control run has; share of the time until the next launch
-// that the GPU needs if that launch shows the end [runs].
+// that the GPU needs if that launch shows the end [runs]. Share of later instances that a warm-up
+// exceeds [tuning, llama.cpp].
 inline constexpr double kAlmostAll = 0.9;
 // Share of layers in passes at high confidence [tuning]. Share of kernels that makes an instance
 // complete [runs].

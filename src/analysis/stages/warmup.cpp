@@ -2,12 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
@@ -17,10 +17,19 @@
 namespace llmprof::analysis {
 namespace {
 
-using Instances = std::vector<const StageInstance*>;
-
 // One prefill and the decode after it, on one GPU: rows of Stages::instances.
 using Request = std::vector<uint32_t>;
+
+// What is compared of an instance, or of several together.
+struct Sample {
+  uint32_t row = 0;  // of Stages::instances, the first one
+  uint32_t stage = 0;
+  Nanoseconds took = 0;
+  std::optional<Nanoseconds> work{};  // GPU time; none: not compared
+  uint32_t steps = 0;                 // 0: not compared
+};
+// In order; samples of one row belong together (a request). A row is compared with later ones.
+using Series = std::vector<std::vector<Sample>>;
 
 Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, kMedian); }
 
@@ -28,60 +37,47 @@ bool alike(Nanoseconds a, Nanoseconds b) {
   return as_double(std::max(a, b)) <= as_double(std::min(a, b)) * threshold::kClearlyLonger;
 }
 
-// More than any change of the context can explain.
-bool clearly_slower(Nanoseconds first, Nanoseconds later) {
-  return as_double(first) > threshold::kClearlyMore * as_double(later);
+bool comparable(const Sample& first, const Sample& other) {
+  return other.steps == first.steps && (!first.work || !other.work || *other.work >= *first.work ||
+                                        alike(*other.work, *first.work));
 }
 
-bool same_work(const StageInstance& a, const StageInstance& b) {
-  return alike(a.work.busy, b.work.busy);
-}
-
-// Change-point test: whether the first instance took longer than all later ones. The spread of the
-// later ones sets the limit.
-//
-// If later ones vary (eager code on a busy host), only a multiple of the longest one with the same
-// work counts. If most agree, clearly more than their median counts. If they hardly differ, it is
-// enough to exceed the longest by over a hundredth and by several times their spread. `once`: the
-// instance does something that a program does once. Otherwise only the first test applies: on a
-// shared machine, any instance may take a little longer.
-bool took_longer(const StageInstance& first, const Instances& later, bool once) {
-  const bool of_any =
-      later.size() > 1 && std::ranges::all_of(later, [&](const StageInstance* other) {
-        return clearly_slower(first.wall(), other->wall()) && same_work(first, *other);
-      });
-  if (!once) return of_any;
-  std::vector<Nanoseconds> walls;
-  for (const StageInstance* other : later) {
-    if (other->all_steps() == first.all_steps()) walls.push_back(other->wall());
-  }
-  const auto are_most = [&](size_t some) {
-    return some * threshold::kSeveral >= later.size() * (threshold::kSeveral - 1);
-  };
-  if (walls.empty() || !are_most(walls.size())) return false;
-  const Nanoseconds usual = median(walls);
-  const auto agreeing =
-      std::ranges::count_if(walls, [&](Nanoseconds wall) { return alike(wall, usual); });
-  if (!are_most(static_cast<size_t>(agreeing))) return of_any;
-  // A single other instance may have another prompt; compare the GPU time.
-  if (first.wall() > usual && !alike(first.wall(), usual)) {
-    return later.size() > 1 || same_work(first, *later.front());
-  }
-  const auto [least, most] = std::ranges::minmax(walls);
-  return walls.size() > 1 &&
-         as_double(first.wall() - most) > std::max(as_double(most) * threshold::kMeasurable,
-                                                   as_double(most - least) * threshold::kFarMore);
-}
-
-// A warm-up has fewer steps than most later instances, which have equally many.
-bool has_fewer_steps(const StageInstance& first, const Instances& later) {
+// A warm-up has fewer steps than most later samples, which have equally many.
+bool has_fewer_steps(const Sample& first, const std::vector<Sample>& rest) {
   std::vector<Nanoseconds> counts;
-  for (const StageInstance* other : later) counts.push_back(other->all_steps());
+  for (const Sample& other : rest) counts.push_back(other.steps);
   const Nanoseconds usual = median(counts);
-  const Nanoseconds own = first.all_steps();
   const auto as_usual = static_cast<size_t>(std::ranges::count(counts, usual));
-  return own > 0 && own < usual && as_usual * 2 > counts.size() &&
-         (later.size() > 1 || own * 2 <= usual);
+  return first.steps > 0 && first.steps < usual && as_usual * 2 > counts.size() &&
+         (rest.size() > 1 || first.steps * 2 <= usual);
+}
+
+// How long a sample like the rest may take, by their median and spread; none if unknown. If most
+// agree: a little more than their median, or than the longest one if they hardly differ. Otherwise
+// a multiple of nearly all that have as much work. On a shared machine, any sample may take a
+// little longer: what is no program's first (`once`) is only held against the multiple.
+std::optional<double> longest_normal(const Sample& first, const std::vector<Sample>& rest,
+                                     bool once) {
+  std::vector<Nanoseconds> of_steps;  // those with as many steps
+  std::vector<Nanoseconds> of_work;   // of these, those with as much work
+  for (const Sample& other : rest) {
+    if (other.steps == first.steps) of_steps.push_back(other.took);
+    if (comparable(first, other)) of_work.push_back(other.took);
+  }
+  if (of_steps.size() > 1 && once) {
+    const Nanoseconds usual = median(of_steps);
+    const auto agreeing = static_cast<size_t>(
+        std::ranges::count_if(of_steps, [&](Nanoseconds took) { return alike(took, usual); }));
+    const auto [least, most] = std::ranges::minmax(of_steps);
+    const double spread = std::max(as_double(most) * threshold::kMeasurable,
+                                   as_double(most - least) * threshold::kFarMore);
+    if (agreeing * threshold::kSeveral >= rest.size() * (threshold::kSeveral - 1)) {
+      return std::min(as_double(usual) * threshold::kClearlyLonger, as_double(most) + spread);
+    }
+  }
+  if (of_work.empty() || (rest.size() == 1 && !once)) return std::nullopt;
+  if (rest.size() == 1 && first.work) return as_double(of_work[0]) * threshold::kClearlyLonger;
+  return as_double(nearest_rank(of_work, threshold::kAlmostAll)) * threshold::kClearlyMore;
 }
 
 // A request starts where the first request's first stage recurs.
@@ -95,46 +91,24 @@ std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t>
   return requests;
 }
 
-// What sets instances apart that the program itself does not mark.
-constexpr std::array<std::pair<WarmupReason, std::string_view>, 5> kWarmupReasons = {{
-    {WarmupReason::fewer_steps, "fewer steps"},
-    {WarmupReason::longer, "longer than the later ones"},
-    {WarmupReason::leading_steps, "a few slow steps before decode"},
-    {WarmupReason::before_pause, "slower steps before a long pause"},
-    {WarmupReason::first_of_kind,
-     "first of their kind, much slower than later ones with as much GPU work"},
-}};
-
-void add_once(std::string text, std::vector<std::string>& texts) {
-  if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
-}
-
 class WarmupSearch {
  public:
   WarmupSearch(const trace::Trace& trace, Stages& stages) : trace_(trace), stages_(stages) {}
 
-  std::vector<std::string> reasons;
+  std::set<WarmupReason> reasons;
   std::vector<std::string> only;  // the only steps of their kind, which are kept
 
-  // Leading requests, until one is like the others. `rows`: of one GPU.
+  // `rows`: of one GPU.
   void look_at_requests(std::span<const uint32_t> rows) {
-    const std::vector<Request> requests = requests_of(stages_, rows);
-    for (size_t first = 0; first + 1 < requests.size(); ++first) {
-      const auto later = [&](uint32_t row) {
-        Instances found;
-        for (const Request& request : std::span(requests).subspan(first + 1)) {
-          for (const uint32_t other : request) {
-            if (at(other).stage == at(row).stage) found.push_back(&at(other));
-          }
-        }
-        return found;
-      };
-      const auto reason = why_apart(requests[first], first == 0, later);
-      if (!reason) break;
-      for (const uint32_t row : requests[first]) {
-        if (!later(row).empty()) set_apart(row, *reason);
+    Series series;
+    for (const Request& request : requests_of(stages_, rows)) {
+      std::vector<Sample>& samples = series.emplace_back();
+      for (const uint32_t row : request) {
+        samples.push_back(
+            {row, at(row).stage, at(row).wall(), at(row).work.busy, at(row).all_steps()});
       }
     }
+    exclude_before_first_normal(series, WarmupReason::longer);
     look_at_leading_steps(rows);
   }
 
@@ -142,11 +116,16 @@ class WarmupSearch {
     look_before_pause(rows);
     const Nanoseconds usual = median(walls_of(rows));
     for (uint32_t stage = 0; stage < stages_.stages.size(); ++stage) {
-      std::vector<uint32_t> of_kind;
+      // Batches vary: only steps with as much work as the first are compared with it.
+      Series series;
+      size_t of_kind = 0;
       for (const uint32_t row : rows) {
-        if (at(row).stage == stage && !at(row).warmup) of_kind.push_back(row);
+        if (at(row).stage != stage || at(row).warmup) continue;
+        const Sample sample{row, stage, at(row).wall(), at(row).work.busy};
+        if (of_kind++ == 0 || comparable(series[0][0], sample)) series.push_back({sample});
       }
-      if (!of_kind.empty()) look_at_first(of_kind, usual, rows.size() > 1);
+      exclude_before_first_normal(series, WarmupReason::first_of_kind);
+      if (of_kind == 1 && rows.size() > 1) report_only_one(at(series[0][0].row), usual);
     }
   }
 
@@ -188,36 +167,60 @@ class WarmupSearch {
   void set_apart(uint32_t row, WarmupReason reason) {
     at(row).warmup = true;
     at(row).why_warmup = reason;
-    const auto* const known =
-        std::ranges::find(kWarmupReasons, reason, [](auto& row) { return row.first; });
-    add_once(std::string(known->second), reasons);
+    reasons.insert(reason);
   }
 
-  template <class Later>
-  std::optional<WarmupReason> why_apart(const Request& request, bool first, const Later& later) {
-    for (const uint32_t row : request) {
-      const Instances others = later(row);
-      if (others.empty()) continue;
-      if (has_fewer_steps(at(row), others)) return WarmupReason::fewer_steps;
-      // After the first, only instances that compile, capture or tune again.
-      const bool once = first || captures_graph(at(row));
-      if (took_longer(at(row), others, once)) return WarmupReason::longer;
+  // Samples of the stage in later rows.
+  static std::vector<Sample> rest_of(const Series& series, size_t row, uint32_t stage) {
+    std::vector<Sample> rest;
+    for (const std::vector<Sample>& later : std::span(series).subspan(row + 1)) {
+      std::ranges::copy_if(later, std::back_inserter(rest),
+                           [&](const Sample& sample) { return sample.stage == stage; });
+    }
+    return rest;
+  }
+
+  // Why a row is not like the later ones. `longer`: the reason if it took longer.
+  std::optional<WarmupReason> differs(const Series& series, size_t row, WarmupReason longer) {
+    for (const Sample& sample : series[row]) {
+      const std::vector<Sample> rest = rest_of(series, row, sample.stage);
+      if (rest.empty()) continue;
+      if (has_fewer_steps(sample, rest)) return WarmupReason::fewer_steps;
+      // After the first, only what compiles, captures or tunes again.
+      const bool once = row == 0 || captures_graph(at(sample.row));
+      const auto limit = longest_normal(sample, rest, once);
+      if (limit && as_double(sample.took) > *limit) return longer;
     }
     return std::nullopt;
+  }
+
+  // Change-point test: sets apart all rows before the first one from which on the series is
+  // homogeneous, and returns that one. A stage's last sample is kept.
+  size_t exclude_before_first_normal(const Series& series, WarmupReason longer) {
+    for (size_t row = 0; row + 1 < series.size(); ++row) {
+      const auto reason = differs(series, row, longer);
+      if (!reason) return row;
+      for (const Sample& sample : series[row]) {
+        if (!rest_of(series, row, sample.stage).empty()) set_apart(sample.row, *reason);
+      }
+    }
+    return series.empty() ? 0 : series.size() - 1;
   }
 
   // One or two decode steps directly before the decode itself, without a prefill between them: a
   // token that the program generated to warm up.
   void look_at_leading_steps(std::span<const uint32_t> rows) {
+    const auto per_step = [&](uint32_t row) {
+      return std::vector<Sample>{{row, at(row).stage, at(row).wall() / at(row).step_count}};
+    };
     for (size_t i = 0; i + 1 < rows.size(); ++i) {
       const StageInstance& lead = at(rows[i]);
       const StageInstance& decode = at(rows[i + 1]);
-      if (lead.stage != decode.stage || lead.warmup || lead.step_count == 0) continue;
-      const bool few = lead.step_count < threshold::kSeveral;
-      if (few && decode.step_count >= threshold::kMany &&
-          clearly_slower(lead.wall() / lead.step_count, decode.wall() / decode.step_count)) {
-        set_apart(rows[i], WarmupReason::leading_steps);
-      }
+      const bool few = lead.step_count > 0 && lead.step_count < threshold::kSeveral &&
+                       decode.step_count >= threshold::kMany;
+      if (lead.stage != decode.stage || lead.warmup || !few) continue;
+      exclude_before_first_normal({per_step(rows[i]), per_step(rows[i + 1])},
+                                  WarmupReason::leading_steps);
     }
   }
 
@@ -227,37 +230,21 @@ class WarmupSearch {
     for (size_t leading = 1; leading <= rows.size() / threshold::kQuarter; ++leading) {
       const Nanoseconds pause = at(rows[leading]).start - at(rows[leading - 1]).end;
       if (pause <= usual * threshold::kPaused) continue;
-      if (clearly_slower(median(walls_of(rows.first(leading))),
-                         median(walls_of(rows.subspan(leading))))) {
-        for (const uint32_t row : rows.first(leading)) set_apart(row, WarmupReason::before_pause);
-      }
+      const Series series = {{{rows[0], 0, median(walls_of(rows.first(leading)))}},
+                             {{rows[leading], 0, median(walls_of(rows.subspan(leading)))}}};
+      if (exclude_before_first_normal(series, WarmupReason::before_pause) == 0) return;
+      for (const uint32_t row : rows.first(leading)) set_apart(row, WarmupReason::before_pause);
       return;
     }
   }
 
-  // A cold first step of a kind: far longer than later ones of the kind with as much GPU work. The
-  // only step of a kind is kept, and `only` says so.
-  void look_at_first(const std::vector<uint32_t>& of_kind, Nanoseconds usual, bool others) {
-    const StageInstance& first = at(of_kind.front());
-    std::vector<Nanoseconds> comparable;
-    for (const uint32_t row : std::span(of_kind).subspan(1)) {
-      const StageInstance& later = at(row);
-      if (later.work.busy >= first.work.busy || same_work(later, first)) {
-        comparable.push_back(later.wall());
-      }
-    }
-    if (!comparable.empty() && clearly_slower(first.wall(), median(comparable))) {
-      set_apart(of_kind.front(), WarmupReason::first_of_kind);
-    } else if (of_kind.size() == 1 && others && first.wall() > threshold::kFarMore * usual) {
-      add_once(
-          fmt::format(
-              "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may "
-              "contain work that is done only once; serve one request before recording starts",
-              stages_.stages[first.stage].name,
-              as_double(first.wall()) / kNanosecondsPerMillisecond,
-              as_double(usual) / kNanosecondsPerMillisecond),
-          only);
-    }
+  void report_only_one(const StageInstance& step, Nanoseconds usual) {
+    if (step.wall() <= threshold::kFarMore * usual) return;
+    only.push_back(fmt::format(
+        "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may contain "
+        "work that is done only once; serve one request before recording starts",
+        stages_.stages[step.stage].name, as_double(step.wall()) / kNanosecondsPerMillisecond,
+        as_double(usual) / kNanosecondsPerMillisecond));
   }
 
   const trace::Trace& trace_;
@@ -331,13 +318,17 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
     instance.captures_graph = instance.warmup && search.captures_graph(instance);
     if (instance.captures_graph) ++captures;
   }
+  std::vector<std::string> reasons;
+  for (const WarmupReason reason : search.reasons) {
+    reasons.emplace_back(profile::kWords<WarmupReason>[static_cast<size_t>(reason)].meaning);
+  }
   if (captures > 0) {
-    add_once(fmt::format("a CUDA graph is captured in {} of them", captures), search.reasons);
+    reasons.push_back(fmt::format("a CUDA graph is captured in {} of them", captures));
   }
   diagnostics.info("warmup_set_apart",
                    fmt::format("first stage instances that count as warm-up ({}); they are "
                                "excluded from the statistics",
-                               fmt::join(search.reasons, ", ")),
+                               fmt::join(reasons, ", ")),
                    count);
 }
 

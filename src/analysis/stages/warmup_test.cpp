@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "testing/stages_fixture.h"
 
@@ -75,6 +76,23 @@ TEST_F(WarmupTest, FlagsTheColdRequestOfANoisyEagerProgram) {
   EXPECT_EQ(warmups(), expected);
   EXPECT_EQ(stages_.instances[0].why_warmup, WarmupReason::longer);
   EXPECT_NEAR(stages_.stages[kPrefill].wall.mean, 22'003, 1);
+}
+
+// An embedding model on an H200, in us: prompts of four lengths, and other programs on the host.
+TEST_F(WarmupTest, FlagsAColdPassAmongPassesOfVariousWork) {
+  const std::array<std::pair<Nanoseconds, Nanoseconds>, 6> passes = {{{472'480, 863},
+                                                                      {104'251, 1'234},
+                                                                      {89'364, 908},
+                                                                      {92'450, 1'098},
+                                                                      {13'079, 868},
+                                                                      {12'289, 1'235}}};
+  Nanoseconds start = 0;
+  for (const auto& [wall, busy] : passes) {
+    kernel(instance(kPrefill, start, start + wall), {}, start, start + busy);
+    start += 1'000'000;
+  }
+  measure();
+  EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false, false, false}));
 }
 
 // The same noise without a cold start: less than twice the longest later instance is noise.
