@@ -20,9 +20,9 @@ double part_over_whole(uint64_t part, uint64_t whole) {
 
 // Never shows 100 % for less than all.
 std::string percent(uint64_t part, uint64_t whole) {
-  constexpr double kAlmostAll = 0.999;
+  constexpr double kLessThanAll = 0.999;
   if (part == whole) return "all";
-  return fmt::format("{:.1f} %", 100 * std::min(part_over_whole(part, whole), kAlmostAll));
+  return fmt::format("{:.1f} %", 100 * std::min(part_over_whole(part, whole), kLessThanAll));
 }
 
 // The last GEMM of a pass, after its layers, takes clearly longer than the median GEMM in them.

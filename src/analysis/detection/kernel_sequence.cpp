@@ -54,8 +54,8 @@ std::vector<LayerBeat> beats_of(const KernelSequence& sequence, KernelClass want
     }
     if (sequence.kernel_class(at) != wanted) continue;
     if (wanted == KernelClass::softmax && !between_products(sequence, at)) continue;
-    const bool goes_on =
-        !beats.empty() && !beats.back().replay && at - beats.back().last <= threshold::kSeveral;
+    const bool goes_on = !beats.empty() && !beats.back().replay &&
+                         at - beats.back().last <= threshold::kOneAttention;
     if (!goes_on) beats.push_back({at, at, false});
     beats.back().last = at;
   }

@@ -190,7 +190,7 @@ class PassSearch {
   [[nodiscard]] uint32_t behind_results(uint32_t end, uint32_t last, bool pass_behind,
                                         Position embedding) const {
     const uint32_t limit =
-        pass_behind ? embedding.value_or(last) : std::min(last, end + threshold::kMany);
+        pass_behind ? embedding.value_or(last) : std::min(last, end + threshold::kResultKernels);
     const auto read = read_from(reads_, sequence_.start(end - 1));
     if (read != reads_.end()) {
       uint32_t until = end;
@@ -227,7 +227,7 @@ class PassSearch {
     std::map<Kind, std::unordered_set<uint32_t>> known;
     for (const Grouped& pass : passes_) {
       const uint32_t until = until_of(pass);
-      if (!pass.follows_a_pass || until - pass.begin > threshold::kLongRun) continue;
+      if (!pass.follows_a_pass || until - pass.begin > threshold::kLongPreparation) continue;
       auto& names = known[kind_of(pass)];
       for (uint32_t at = pass.begin; at < until; ++at) names.insert(sequence_.name(at).value);
     }
@@ -240,7 +240,7 @@ class PassSearch {
              names->second.contains(sequence_.name(begin - 1).value)) {
         --begin;
       }
-      const bool set_up = until - pass.begin > threshold::kLongRun ||
+      const bool set_up = until - pass.begin > threshold::kLongPreparation ||
                           (!pass.follows_a_pass && names != known.end());
       pass.begin = set_up ? begin : std::min(pass.begin, begin);
     }

@@ -75,7 +75,7 @@ class CoreSearch {
   void each_inside(const Stretch& outer, const Visit& visit) const {
     auto inner = std::ranges::lower_bound(all_, outer.begin, {}, &Stretch::begin);
     for (; inner != all_.end() && inner->begin < outer.end; ++inner) {
-      if (inner->end > outer.end || threshold::kSeveral * inner->period > outer.period) continue;
+      if (inner->end > outer.end || threshold::kRepeats * inner->period > outer.period) continue;
       if (inner->length() > outer.period + outer.period / threshold::kQuarter) continue;
       visit(static_cast<size_t>(inner - all_.begin()));
     }

@@ -200,7 +200,7 @@ class Kinds {
       const auto tokens = pass.size.tokens;
       const bool unfinished = pass.batch && tokens && *tokens > *pass.batch;
       if (pass.kind != StepKind::prefill || !unfinished || is_large(i)) continue;
-      const size_t last = std::min(passes_.size(), i + 1 + threshold::kFew);
+      const size_t last = std::min(passes_.size(), i + 1 + threshold::kPassesOfBatch);
       for (size_t next = i + 1; next < last && soon_after(next); ++next) {
         if (passes_[next].kind != StepKind::prefill || !is_large(next)) continue;
         pass.kind = StepKind::mixed;

@@ -127,7 +127,7 @@ class Chooser {
       if (spacing.layers == 0) continue;
       auto& [times, picks] = support[spacing.layers];
       ++times;
-      picks = picks || spacing.layers >= threshold::kFew ||
+      picks = picks || spacing.layers >= threshold::kFewestLayers ||
               (row.marker.selects && sequence_.has(row.marker.position, KernelTrait::token_choice));
     }
     std::erase_if(support, [](const auto& entry) { return !entry.second.second; });
@@ -145,7 +145,7 @@ class Chooser {
     const std::vector<uint32_t> first_lengths = found;
     for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
-      if (spacing.other_layers >= threshold::kFew &&
+      if (spacing.other_layers >= threshold::kFewestLayers &&
           std::ranges::count(first_lengths, spacing.layers) > 0 &&
           std::ranges::count(found, spacing.other_layers) == 0) {
         found.push_back(spacing.other_layers);

@@ -52,7 +52,7 @@ class Preparations {
     for (size_t row = 0; row < since.size(); ++row) {
       if (!since[row]) continue;
       const bool like_others =
-          in_turn && (first || gap(row, *since[row]) <= threshold::kSeveral * usual);
+          in_turn && (first || gap(row, *since[row]) <= threshold::kWellMore * usual);
       if (waited(row, *since[row]) && !like_others) since[row].reset();
       first = false;
     }

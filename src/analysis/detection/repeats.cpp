@@ -139,7 +139,8 @@ struct PeriodSearch {
   bool by_span;  // a distance counts for as many tokens as it spans
 };
 
-constexpr PeriodSearch kInSequence{{4, 12}, 4, threshold::kSeveral, 16, 32, false};
+constexpr PeriodSearch kInSequence{{4, 12}, threshold::kFewestKernels, threshold::kRepeats, 16, 32,
+                                   false};
 constexpr PeriodSearch kInOnePass{{1, 4}, 2, 2, 1, 12, true};
 
 // A few consecutive tokens, hashed by a polynomial.
@@ -245,7 +246,7 @@ std::optional<LayerPeriod> layers_of(std::span<const uint32_t> tokens, uint32_t 
   size_t begin = 0;
   size_t end = 0;
   size_t longest = 0;
-  like.each_stretch((size_t{period} + 1) / 2, [&](size_t first, size_t last, size_t windows) {
+  like.each_stretch(threshold::half_of(period), [&](size_t first, size_t last, size_t windows) {
     if (windows <= longest) return;
     longest = windows;
     begin = first - period;
@@ -284,7 +285,7 @@ std::vector<RepeatedStretch> find_repeats(std::span<const uint32_t> sequence) {
   SmallLoops loops(tokens);
   for (const uint32_t period : frequent_periods(tokens, kInSequence)) {
     const Likeness like(tokens, period);
-    like.each_stretch((2 * size_t{period} + 2) / 3, [&](size_t first, size_t end, size_t) {
+    like.each_stretch(threshold::two_thirds_of(period), [&](size_t first, size_t end, size_t) {
       const size_t begin = first - period;
       const size_t count = (end - begin + period / threshold::kQuarter) / period;
       if (count < kInSequence.fewest_repeats) return;
@@ -329,8 +330,8 @@ uint32_t layers_in_repeat(std::span<const uint32_t> repeat) {
   std::map<uint32_t, std::vector<uint32_t>> positions;
   for (uint32_t i = 0; i < repeat.size(); ++i) positions[repeat[i]].push_back(i);
   uint32_t layers = 1;
-  for (uint32_t times = 2;
-       times <= threshold::kManyLayers && size_t{times} * threshold::kFew <= repeat.size();
+  for (uint32_t times = 2; times <= threshold::kLayersTogether &&
+                           size_t{times} * threshold::kFewestKernels <= repeat.size();
        ++times) {
     size_t kernels = 0;
     for (const auto& [token, at] : positions) {

@@ -58,7 +58,7 @@ uint32_t end_of_vision(const KernelSequence& sequence, uint32_t last_beat, uint3
 std::optional<ForwardPass> find_lone_prefill(const KernelSequence& sequence,
                                              std::span<const LayerBeat> beats) {
   const std::vector<LayerBeat> layers = layers_among(sequence, beats);
-  if (layers.size() < threshold::kFew || !equally_far_apart(layers)) return std::nullopt;
+  if (layers.size() < threshold::kFewestLayers || !equally_far_apart(layers)) return std::nullopt;
   ForwardPass pass;
   pass.layers = static_cast<uint32_t>(layers.size());
   pass.first_beat = layers.front().first;
@@ -87,7 +87,7 @@ std::vector<VisionPass> find_vision_passes(const KernelSequence& sequence,
     while (beat < beats.size() && beats[beat].first < begin) ++beat;
     const size_t first = beat;
     while (beat < beats.size() && !beats[beat].replay && beats[beat].last < end) ++beat;
-    if (beat - first < threshold::kFew) continue;
+    if (beat - first < threshold::kFewestLayers) continue;
     while (begin < beats[first].first && !sequence.convolution(begin)) ++begin;
     if (begin == beats[first].first) continue;
     found.push_back({begin, end_of_vision(sequence, beats[beat - 1].last, end),

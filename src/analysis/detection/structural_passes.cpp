@@ -41,7 +41,7 @@ class BoundarySetter {
   // of the next pass like another layer. But results are read between passes, unless they are read
   // in every layer.
   void stay_between_reads(PassCore& core) const {
-    if (core.period == 0 || core.length() < threshold::kSeveral * core.period) return;
+    if (core.period == 0 || core.length() < threshold::kRepeats * core.period) return;
     const uint32_t second = core.begin + core.period;
     const auto read = read_from(reads_, sequence_.start(core.begin));
     const auto inside = read_from(reads_, sequence_.start(second));
@@ -54,7 +54,7 @@ class BoundarySetter {
         ++core.begin;
       }
     }
-    if (core.length() < threshold::kSeveral * core.period) return;
+    if (core.length() < threshold::kRepeats * core.period) return;
     const uint32_t last = core.end - core.period;
     const auto later = read_from(reads_, sequence_.start(core.begin + core.period));
     if (later == reads_.end() || later->start < sequence_.start(last)) return;
@@ -86,7 +86,7 @@ class BoundarySetter {
   static bool near(const ForwardPass& before, const ForwardPass& behind) {
     const bool hidden = before.replay() || behind.replay();
     return behind.begin - before.end <=
-           (hidden ? threshold::kLongRun : std::max(before.length(), behind.length()));
+           (hidden ? threshold::kLongPreparation : std::max(before.length(), behind.length()));
   }
 
   // The second pass starts after the host has read the first one's results; otherwise at the host's

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analysis/layers/pass_layers.h"
+#include "analysis/stages/thresholds.h"
 #include "base/quantiles.h"
 
 namespace llmprof::analysis {
@@ -112,9 +113,8 @@ using SummedLayers = std::map<std::string, SummedLayer, LayerOrder>;
 
 // Notes a layer whose kernels per pass differ from most others of the stage.
 profile::Reasons note_if_unlike(const LayerSum& layer, uint64_t median, uint64_t passes) {
-  constexpr uint64_t kUnlikePart = 10;  // a tenth of the median's kernels
   const auto apart = std::max(layer.kernel_count, median) - std::min(layer.kernel_count, median);
-  if (kUnlikePart * apart <= median) return {};
+  if (threshold::kSeldom * apart <= median) return {};
   const auto a_pass = [&](uint64_t count) {
     return static_cast<double>(count) / static_cast<double>(std::max<uint64_t>(passes, 1));
   };

@@ -6,21 +6,11 @@
 
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/detection/repeats.h"
+#include "analysis/stages/thresholds.h"
 #include "base/quantiles.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// A layer has at least a norm and a GEMM before its attention (its lead).
-constexpr size_t kShortestLead = 2;
-// Leads with this share of equal kernels are the same, with another GEMM variant.
-constexpr double kSameLead = 0.9;
-// Two halves of a period are two layers if this share of the longer one is in the other. A layer
-// with two attentions (self and cross) has less in common.
-constexpr double kSameKind = 0.75;
-// Without a period, the share of the pass that cuts must cover.
-constexpr double kLeastCut = 0.5;
-constexpr size_t kFewestWithoutPeriod = 3;
 
 double token_share(size_t part, size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -34,7 +24,7 @@ class BeatCuts {
   [[nodiscard]] std::vector<size_t> find() const {
     if (beats_.size() < 2 * kinds_) return {};
     const size_t lead = first_lead();
-    if (lead < kShortestLead) return {};
+    if (lead < threshold::kShortestLead) return {};
     std::vector<size_t> cuts{beats_[0].first - lead};
     for (size_t i = 1; i < beats_.size(); ++i) {
       const size_t begin = begin_of(i, cuts[0], lead);
@@ -75,11 +65,11 @@ class BeatCuts {
       for (size_t i = 0; i < lead; ++i) {
         if (tokens_[begin + i] == tokens_[first + i]) ++same;
       }
-      if (token_share(same, lead) >= kSameLead) return begin;
+      if (token_share(same, lead) >= threshold::kAlmostAll) return begin;
     }
     // Another kind of layer, which starts like the first one.
     size_t best = 0;
-    size_t longest = kShortestLead;
+    size_t longest = threshold::kShortestLead;
     for (size_t at = after; at < attention; ++at) {
       size_t same = 0;
       while (same < lead && at + same < attention && tokens_[at + same] == tokens_[first + same]) {
@@ -102,7 +92,8 @@ class BeatCuts {
       std::sort(b.begin(), b.end());
       std::vector<uint32_t> common;
       std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
-      if (token_share(common.size(), std::max(a.size(), b.size())) < kSameKind) return false;
+      if (token_share(common.size(), std::max(a.size(), b.size())) < threshold::kSameKind)
+        return false;
     }
     return true;
   }
@@ -134,10 +125,10 @@ std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
                                const std::vector<LayerBeat>& beats,
                                const std::optional<LayerPeriod>& period) {
   if (!period) {
-    if (beats.size() < kFewestWithoutPeriod) return {};
+    if (beats.size() < threshold::kSeveral) return {};
     const auto cuts = BeatCuts(tokens, beats, 1).find();
     const bool enough =
-        !cuts.empty() && token_share(cuts.back() - cuts.front(), tokens.size()) >= kLeastCut;
+        !cuts.empty() && token_share(cuts.back() - cuts.front(), tokens.size()) >= threshold::kMost;
     return enough ? cuts : std::vector<size_t>();
   }
   if (beats.size() > period->count) {

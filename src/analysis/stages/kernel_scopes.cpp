@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "analysis/stages/thresholds.h"
+
 namespace llmprof::analysis {
 
 namespace {
@@ -62,14 +64,13 @@ void set_autotuning(const std::vector<uint32_t>& rows, const trace::Trace& trace
 }  // namespace
 
 std::vector<KernelBurst> find_kernel_bursts(std::span<const uint32_t> sequence) {
-  constexpr uint32_t kBurstPeriod = 3;
-  constexpr size_t kBurstRepeats = 32;
   std::vector<KernelBurst> bursts;
-  for (uint32_t period = 1; period <= kBurstPeriod; ++period) {
+  for (uint32_t period = 1; period <= threshold::kBurstPeriod; ++period) {
     size_t begin = period;
     for (size_t i = period; i <= sequence.size(); ++i) {
       if (i < sequence.size() && sequence[i] == sequence[i - period]) continue;
-      if (i - begin >= kBurstRepeats * period) bursts.push_back({begin - period, i, period});
+      if (i - begin >= threshold::kBurstRepeats * period)
+        bursts.push_back({begin - period, i, period});
       begin = i + 1;
     }
   }

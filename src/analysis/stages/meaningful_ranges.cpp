@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/stages/thresholds.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -181,8 +183,7 @@ OpenRangeId MeaningfulRanges::Cursor::find(size_t timeline, Nanoseconds time) {
            (next == changes.size() || changes[next].time > time);
   };
   if (is_here()) return changes[next - 1].range;
-  constexpr size_t kNearby = 16;
-  const size_t near_end = std::min(changes.size(), next + kNearby);
+  const size_t near_end = std::min(changes.size(), next + threshold::kNearby);
   const bool behind = next > 0 && changes[next - 1].time > time;
   while (!behind && next < near_end && changes[next].time <= time) ++next;
   if (behind || (next == near_end && next < changes.size() && changes[next].time <= time)) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "analysis/stages/measure_stages.h"
+#include "analysis/stages/thresholds.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -62,7 +63,6 @@ void Stages::count_steps() {
 
 StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
   // Arming takes some of a stage's first microseconds, but all its work is recorded.
-  constexpr double kMeansNothing = 0.05;  // share of the wall time
   StageTracing result;
   Nanoseconds wall = 0;
   for (const StageInstance& instance : stages.instances) {
@@ -77,7 +77,8 @@ StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
   }
   if (result.steps_all > 0) {
     result.share = static_cast<double>(result.steps_traced) / static_cast<double>(result.steps_all);
-  } else if (static_cast<double>(result.untraced) > kMeansNothing * static_cast<double>(wall)) {
+  } else if (static_cast<double>(result.untraced) >
+             threshold::kSmallPart * static_cast<double>(wall)) {
     result.share.reset();
   }
   return result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "trace/tables.h"
@@ -8,31 +9,60 @@
 // pass is, whether it resembles another, and whether it is normal. If a capture measures a quantity
 // itself (its own sizes, tails, preparations, spreads), there is no limit here.
 //
-// Each comment says what the limit separates and, in brackets, on which captures it was set:
-// `tuning`, the half of tests/data/h200-detection/labels.json of that name, with the captures that
-// show it; `runs`, tests/data/h200-runs and h200-untraced; `llama.cpp`, its server on an H200.
-// None was set on the other half of labels.json, `held_out`, which tests them
+// Each comment says what the limit separates and, in brackets, on which captures it was set: groups
+// of tests/data/h200-detection/labels.json, whose captures have the split `tuning`, with the
+// captures that show it. None was set on captures of the other split, `held_out`, which test them
 // (bench/detection/calibrate.py, tests/end_to_end/test_detected_models.py).
 namespace llmprof::analysis::threshold {
 
 // ---- how many are not a coincidence
-// Repeats of a layer, turns of two models, steps after a prefill, signs of an LLM, kernels of one
-// attention [tuning: assistant alternates].
+// Passes, steps after a prefill, turns of two models, returns of a marker, kernels in common, signs
+// of an LLM, tracing windows [tuning: assistant] [runs].
 inline constexpr uint32_t kSeveral = 3;
-// Layers of a model, kernels of a layer [tuning: the smallest models have 5]. Passes that a server
-// splits a batch into [llama.cpp].
-inline constexpr uint32_t kFew = 4;
-// Steps that show what is usual, launches that make a pass without a graph, kernels after the last
-// token that still belong to its results [tuning, runs].
+// Repeats of a layer [tuning].
+inline constexpr uint32_t kRepeats = 3;
+// Steps that show what is usual [tuning].
 inline constexpr uint32_t kMany = 8;
-// Layers that repeat only together [tuning: gemma]. Launches between two passes of a run [runs].
-inline constexpr uint32_t kManyLayers = 16;
-// A longer preparation of a pass is the program's setup [tuning]. A pass of so many launches may
-// start with the end of the previous one [runs].
-inline constexpr uint32_t kLongRun = 64;
+
+// ---- sizes, in kernels, layers, passes, launches
+// Kernels from one kernel of an attention to its next [tuning].
+inline constexpr uint32_t kOneAttention = 3;
+// Kernels of a layer, and layers of a model; the smallest models have 5 [tuning: gemma_small].
+inline constexpr uint32_t kFewestKernels = 4;
+inline constexpr uint32_t kFewestLayers = 4;
+// Fewer kernels are not a layer but a scan over tokens or part of a sampler. As many may be between
+// a softmax and a GEMM [tuning: mamba, sample].
+inline constexpr uint32_t kSmallLoop = 6;
+// A layer has at least a norm and a GEMM before its attention (its lead) [tuning: gemma].
+inline constexpr size_t kShortestLead = 2;
+// Layers that repeat only together [tuning: gemma].
+inline constexpr uint32_t kLayersTogether = 16;
+// Kernels after the last token that still belong to its results [tuning].
+inline constexpr uint32_t kResultKernels = 8;
+// Kernels: a longer preparation of a pass is the program's setup [tuning].
+inline constexpr uint32_t kLongPreparation = 64;
+// Passes that a server splits a batch into [llama.cpp].
+inline constexpr uint32_t kPassesOfBatch = 4;
+// Steps that a program generates to warm up [llama.cpp].
+inline constexpr uint32_t kLeadingSteps = 2;
+// A burst: up to so many kernels, at least so many times in a row (autotuning, filling weights)
+// [tuning: jax].
+inline constexpr uint32_t kBurstPeriod = 3;
+inline constexpr size_t kBurstRepeats = 32;
+// Launches that make a pass without a graph, or of which one ends the previous pass [runs].
+inline constexpr uint32_t kFewestLaunches = 8;
+// A pass of so many launches may start with the end of the previous one [runs].
+inline constexpr uint32_t kLongPass = 64;
+// Launches between two passes of a run [runs].
+inline constexpr uint32_t kBetweenPasses = 16;
+// Launches between two of a function: farther ones are not compared. About a layer [runs].
+inline constexpr uint32_t kFarthestLaunch = 48;
+// A thread with this many times fewer launches than the busiest one runs no passes [runs].
+inline constexpr uint64_t kMuchLess = 20;
 
 // ---- how often there may be an exception: once in so many
-// Distances of layers and of markers, graphs that follow each other [tuning].
+// Distances of layers and of markers, graphs that follow each other, kernels that one layer has
+// more than others [tuning].
 inline constexpr uint32_t kSeldom = 10;
 // Backward kernels in inference [tuning: h_train]. Other kernels in a pass that a tracing window
 // cut [runs].
@@ -43,7 +73,8 @@ inline constexpr uint32_t kHardlyEver = 100;
 // [runs].
 inline constexpr double kMeasurable = 0.01;
 // Two periods, or two candidates for the passes, that differ by less are equally good; a separate
-// model has at least this share of all kernels [tuning].
+// model has at least this share of all kernels [tuning]. Arming the collector takes less of a
+// stage's time [runs].
 inline constexpr double kSmallPart = 0.05;
 // Distances in a repeat, coverage of two periods [tuning], busy and wall time [runs] are about
 // equal if they differ by less.
@@ -51,15 +82,23 @@ inline constexpr double kTolerance = 0.1;
 // Minimum share of a loop's period that layers fill, of stretches that follow each other, and of
 // the usual layer length that a layer of the model has [tuning].
 inline constexpr double kMuch = 0.4;
-// Minimum share of a pass that repeats, that two passes of a model have in common [tuning], or that
-// two runs share of their passes [runs].
+// Minimum share of a pass that repeats or that its layers fill, that two passes of a model have in
+// common [tuning], or that two runs share of their passes [runs].
 inline constexpr double kMost = 0.5;
+constexpr size_t half_of(size_t whole) { return (whole + 1) / 2; }
+// Minimum share of each layer that equals the previous one [tuning], of later instances that agree
+// on their time [runs].
+constexpr size_t two_thirds_of(size_t whole) { return (2 * whole + 2) / 3; }
+// Two halves of a period are two layers if this share of the longer one is in the other. A layer
+// with two attentions (self and cross) has less in common [tuning: gemma].
+inline constexpr double kSameKind = 0.75;
 // Share of a repeat that equals the previous one; share of an annotated instance that is in passes
 // [tuning].
 inline constexpr double kNearlyAll = 0.8;
 // Share of the recorded passes that the control run has; share of the time until the next launch
 // that the GPU needs if that launch shows the end [runs]. Share of later instances that a warm-up
-// exceeds [tuning, llama.cpp].
+// exceeds [tuning] [llama.cpp]. Share of a layer's lead that equals another one's, with another
+// GEMM variant [tuning: gemma].
 inline constexpr double kAlmostAll = 0.9;
 // Share of layers in passes at high confidence [tuning]. Share of kernels that makes an instance
 // complete [runs].
@@ -71,22 +110,20 @@ inline constexpr uint32_t kQuarter = 4;
 // ---- ratios
 // An instance that differs from others of the same work [runs].
 inline constexpr double kClearlyLonger = 1.2;
+// A first step to later ones, a preparation to others: a token generated to warm up, a wait for the
+// request [llama.cpp] [runs].
+inline constexpr uint32_t kWellMore = 3;
 // A prefill to a decode step, which never grows so fast with its context; the vocabulary GEMM to
-// the layers' GEMMs; a cold pass to a warm one [tuning, runs].
+// the layers' GEMMs; a cold pass to a warm one [tuning] [runs].
 inline constexpr uint32_t kClearlyMore = 2;
 // Relative to spreads, passes, steps of any kind: a pause, a compilation [runs].
 inline constexpr uint32_t kFarMore = 5;
-// Relative to passes, steps: a wait for the next request [llama.cpp, runs].
+// Relative to passes, steps: a wait for the next request [llama.cpp] [runs].
 inline constexpr uint32_t kPaused = 10;
 // Number of steps after a pass, times how much smaller they are. Without any sign of tokens, lower
 // values also occur when batches change (diffusion models halve theirs for some of 50 steps)
 // [tuning: dit, unet].
 inline constexpr double kClearlyDecode = 100;
-
-// ---- kernels in a row
-// Fewer are not a layer but a scan over tokens or part of a sampler. As many may be between a
-// softmax and a GEMM [tuning: mamba, sample].
-inline constexpr uint32_t kSmallLoop = 6;
 
 // ---- durations
 // Work this close to a pass belongs to it: servers move caches between requests [llama.cpp].
@@ -107,12 +144,18 @@ inline constexpr Nanoseconds kDirectly = 20'000;
 inline constexpr double kShortestUntraced = 0.1;
 inline constexpr double kLongestUntraced = 1.25;
 // Recorded times of small kernels in a graph are too long (by 0.23 us each in compiled gpt-fast on
-// an H200) [its runs]. Upper limit, in ns.
+// an H200) [runs]. Upper limit, in ns.
 inline constexpr double kAddedToAKernel = 500;
 // Passes to skip after CUPTI was detached [runs].
 inline constexpr uint32_t kSettlingPasses = 2;
 // If a wait is this many times shorter than the host's work since the last launch, the GPU had
 // already finished long before [runs].
 inline constexpr Nanoseconds kLateWait = 50;
+
+// ---- effort of searches
+// Lengths of passes to search for in a control run [runs].
+inline constexpr size_t kMostLengths = 64;
+// Ranges to step over before bisecting: no result depends on it.
+inline constexpr size_t kNearby = 16;
 
 }  // namespace llmprof::analysis::threshold

@@ -71,7 +71,7 @@ std::optional<double> longest_normal(const Sample& first, const std::vector<Samp
     const auto [least, most] = std::ranges::minmax(of_steps);
     const double spread = std::max(as_double(most) * threshold::kMeasurable,
                                    as_double(most - least) * threshold::kFarMore);
-    if (agreeing * threshold::kSeveral >= rest.size() * (threshold::kSeveral - 1)) {
+    if (agreeing >= threshold::two_thirds_of(rest.size())) {
       return std::min(as_double(usual) * threshold::kClearlyLonger, as_double(most) + spread);
     }
   }
@@ -216,7 +216,7 @@ class WarmupSearch {
     for (size_t i = 0; i + 1 < rows.size(); ++i) {
       const StageInstance& lead = at(rows[i]);
       const StageInstance& decode = at(rows[i + 1]);
-      const bool few = lead.step_count > 0 && lead.step_count < threshold::kSeveral &&
+      const bool few = lead.step_count > 0 && lead.step_count <= threshold::kLeadingSteps &&
                        decode.step_count >= threshold::kMany;
       if (lead.stage != decode.stage || lead.warmup || !few) continue;
       exclude_before_first_normal({per_step(rows[i]), per_step(rows[i + 1])},

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/stages/thresholds.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 #include "base/quantiles.h"
@@ -14,7 +15,6 @@ namespace llmprof::analysis {
 namespace {
 
 constexpr double kIntervalConfidence = 0.95;
-constexpr size_t kFewestWindows = 3;
 
 // By step, whether it replayed CUDA graphs.
 std::vector<bool> steps_with_graphs(const trace::Trace& trace, const Stages& stages) {
@@ -194,9 +194,9 @@ void measure(const AllWindows& found, profile::CollectorOverhead& result) {
   result.gap = to_milliseconds(gap);
   result.traced = traced.windows;
   result.untraced = untraced.windows;
-  if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
+  if (found.traced.size() < threshold::kSeveral || found.untraced.size() < threshold::kSeveral) {
     profile::FindingValues values;
-    values.add("windows_needed", kFewestWindows)
+    values.add("windows_needed", threshold::kSeveral)
         .add("traced_windows", found.traced.size())
         .add("untraced_windows", found.untraced.size());
     result.why_not_reasons = {make_reason(profile::ReasonKind::few_tracing_windows, values)};

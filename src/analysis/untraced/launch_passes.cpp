@@ -14,9 +14,6 @@ namespace {
 
 constexpr uint32_t kFirstGraph = 1000;
 
-// A thread with this many times fewer launches than the busiest one runs no passes.
-constexpr uint64_t kMuchLess = 20;
-
 enum class Call : uint8_t { none, wait, kernel, graph };
 
 // Threads with many launches, the busiest first. `kind_of(row)` classifies a call of the table;
@@ -36,7 +33,7 @@ std::vector<LaunchSequence> sequences_of(const trace::Trace& trace, const Table&
   std::iota(threads.begin(), threads.end(), size_t{0});
   const uint64_t most = launches.empty() ? 0 : std::ranges::max(launches);
   std::erase_if(threads, [&](size_t thread) {
-    return launches[thread] == 0 || launches[thread] * kMuchLess < most;
+    return launches[thread] == 0 || launches[thread] * threshold::kMuchLess < most;
   });
   std::ranges::stable_sort(threads, std::ranges::greater(),
                            [&](size_t thread) { return launches[thread]; });
@@ -76,8 +73,6 @@ std::vector<uint64_t> launched_by_calls(const trace::Trace& trace) {
   return launched;
 }
 
-constexpr size_t kMostLengths = 64;  // of signatures to search for
-
 constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
 
 uint64_t next_hash(uint64_t hash, uint32_t token) {
@@ -98,18 +93,18 @@ class SpanHash {
   [[nodiscard]] uint64_t of(size_t first, size_t length) {
     if (length <= kShort) return of_short(first, length);
     // Tokens beyond the farthest distance do not refer to launches before the span.
-    return of_prefixes(first + kFarthestLaunch, length - kFarthestLaunch);
+    return of_prefixes(first + threshold::kFarthestLaunch, length - threshold::kFarthestLaunch);
   }
 
  private:
-  static constexpr size_t kShort = size_t{2} * kFarthestLaunch;
+  static constexpr size_t kShort = size_t{2} * threshold::kFarthestLaunch;
 
   // A function last launched before the span counts as new in it.
   [[nodiscard]] uint64_t of_short(size_t first, size_t length) const {
     uint64_t hash = 0;
     for (size_t i = 0; i < length; ++i) {
       const uint32_t token = tokens_[first + i];
-      const bool reaches_before = token <= kFarthestLaunch && token > i;
+      const bool reaches_before = token <= threshold::kFarthestLaunch && token > i;
       hash = next_hash(hash, reaches_before ? 0 : token);
     }
     return hash;
@@ -189,7 +184,8 @@ std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence) {
     }
     const auto [known, fresh] = last.try_emplace(handle, i);
     const size_t distance = i - known->second;
-    tokens[i] = !fresh && distance <= kFarthestLaunch ? static_cast<uint32_t>(distance) : 0;
+    tokens[i] =
+        !fresh && distance <= threshold::kFarthestLaunch ? static_cast<uint32_t>(distance) : 0;
     known->second = i;
   }
   return tokens;
@@ -202,7 +198,7 @@ void PassSignatures::learn(std::span<const uint32_t> tokens, const LaunchSequenc
     const size_t length = pass.end - pass.first;
     size_t kernels = 0;
     while (kernels < length && !sequence.graph[pass.first + kernels]) ++kernels;
-    if (length < threshold::kMany && kernels == length) continue;
+    if (length < threshold::kFewestLaunches && kernels == length) continue;
     Signature& signature = by_length_[length][hash.of(pass.first, length)];
     signature.first = pass.first;
     signature.lead = pass.lead;
@@ -227,7 +223,7 @@ std::vector<size_t> PassSignatures::lengths() const {
     if (!signatures.empty()) lengths.push_back(length);
   }
   std::ranges::sort(lengths, std::greater<>());
-  if (lengths.size() > kMostLengths) lengths.resize(kMostLengths);
+  if (lengths.size() > threshold::kMostLengths) lengths.resize(threshold::kMostLengths);
   return lengths;
 }
 

@@ -40,13 +40,10 @@ std::vector<LaunchSequence> noted_sequences(const trace::Trace& trace);
 // the driver reported for another run (HostCallTable::of_driver).
 std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace);
 
-// Maximum distance between two launches of a function that tokens encode: about a layer.
-inline constexpr uint32_t kFarthestLaunch = 48;
-
 // One number per launch that does not depend on the process: equal sequences of work have equal
 // tokens in every run. A kernel's token is the number of launches since its function's last launch,
-// up to about the length of a layer. The n-th graph that a run launches first is the same in every
-// run.
+// up to about the length of a layer (threshold::kFarthestLaunch). The n-th graph that a run
+// launches first is the same in every run.
 std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence);
 
 // When CUPTI was detached from a process that our collector traced part of the time: the program

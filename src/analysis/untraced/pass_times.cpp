@@ -30,9 +30,9 @@ std::optional<Nanoseconds> first_wait(const LaunchSequence& sequence, Nanosecond
 
 // The first launch that belongs to the pass itself.
 size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
-  if (pass.end - pass.first < threshold::kLongRun) return pass.first;
+  if (pass.end - pass.first < threshold::kLongPass) return pass.first;
   const Nanoseconds begin = sequence.start[pass.first];
-  for (size_t i = pass.first + 1; i <= pass.first + threshold::kMany; ++i) {
+  for (size_t i = pass.first + 1; i <= pass.first + threshold::kFewestLaunches; ++i) {
     const auto wait = sequence.first_wait_from(sequence.start[i - 1]);
     if (wait == sequence.waits.end() || wait->start >= sequence.start[i]) continue;
     if (wait->end - wait->start > threshold::kFarMore * (wait->start - begin)) return i;
@@ -138,10 +138,10 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
     row.next = start_of(pass.end);
     row.done = last_wait(sequence, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {
-      const size_t few = std::min(next_pass, pass.end + threshold::kManyLayers);
+      const size_t few = std::min(next_pass, pass.end + threshold::kBetweenPasses);
       row.done = first_wait(sequence, row.next, start_of(few));
     }
-    row.followed = i + 1 < passes.size() && next_pass - pass.end <= threshold::kManyLayers;
+    row.followed = i + 1 < passes.size() && next_pass - pass.end <= threshold::kBetweenPasses;
     timed.push_back(row);
   }
   return timed;

@@ -103,7 +103,7 @@ class WindowEdges {
     for (size_t i = edge, gone = 0; i != limit; ++gone, i = i < limit ? i + 1 : i - 1) {
       const size_t launch = next(i);
       if (of_launches_[launch] != kNoPass || gone > much) return false;
-      if (gone <= threshold::kManyLayers && waited_before(i)) return false;
+      if (gone <= threshold::kBetweenPasses && waited_before(i)) return false;
       if (untraced(launch)) return true;
     }
     return false;

@@ -78,7 +78,8 @@ bool same_launches(const LaunchSequence& own, const LaunchSequence& other) {
   const std::vector<uint32_t> b = launch_tokens(other);
   size_t known_from = 0;  // later tokens do not refer to unknown launches
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!own.without_work.empty() && own.without_work[i]) known_from = i + 1 + kFarthestLaunch;
+    if (!own.without_work.empty() && own.without_work[i])
+      known_from = i + 1 + threshold::kFarthestLaunch;
     if (own.graph[i] != other.graph[i] || (i >= known_from && a[i] != b[i])) return false;
   }
   return true;
