@@ -43,8 +43,7 @@ const trace::Trace& with_operators(const Prepared& in) {
 }
 
 Stages all_stages(const Prepared& in, const Annotations& annotations, Diagnostics& diagnostics) {
-  return in.narrowed ? in.narrowed->stages
-                     : find_stages(in.trace, pointer_to(annotations), in.names, diagnostics);
+  return in.narrowed ? in.narrowed->stages : find_stages(in, pointer_to(annotations), diagnostics);
 }
 
 std::optional<profile::CollectorOverhead> measure_collector(const Prepared& in,

@@ -12,6 +12,34 @@ namespace llmprof::profile {
 // What a reason says: why a figure is missing, what it was computed from, by which rule. The names
 // are a contract of profile.json, spelled as here; report/reasons puts them into words.
 enum class ReasonKind : uint8_t {
+  // How stages were found.
+  passes_between_ranges,
+  passes_in_sequence,
+  kernels_repeat,
+  passes_with_known_ends,
+  layers_outside_passes,
+  repetition_alone,
+  no_sign_of_tokens,
+  kind_is_a_guess,
+  // How each detected stage was.
+  larger_passes,
+  one_token_passes,
+  mixed_passes,
+  passes_of_other_model,
+  // Why no stages were found.
+  no_timeline,
+  no_gpu_work,
+  training_by_kernels,
+  training_by_threads,
+  nothing_repeats,
+  none_equal_behind,
+  few_behind_each_other,
+  no_attention,
+  no_pass_ends,
+  few_layers_in_passes,
+  passes_cut,
+  softmax_alone,
+  any_loop,
   // Why there is no utilization.
   no_stages,
   no_model,
@@ -125,6 +153,17 @@ enum class ReasonKind : uint8_t {
 constexpr auto words_of(ReasonKind /*of*/) {
   using enum ReasonKind;
   return kinds_with_values<ReasonKind>({
+      {passes_between_ranges, {"passes", "named"}},
+      {passes_in_sequence, {"passes", "named"}},
+      {kernels_repeat, {"share"}},
+      {passes_with_known_ends, {"share"}},
+      {layers_outside_passes, {"layers_outside", "layers"}},
+      {none_equal_behind, {"stretches"}},
+      {few_behind_each_other, {"stretches", "following"}},
+      {no_pass_ends, {"layers", "by_softmax"}},
+      {few_layers_in_passes, {"layers_in_passes", "layers", "passes"}},
+      {softmax_alone, {"layers"}},
+      {any_loop, {"passes", "layers"}},
       {gpu_unknown, {"gpu"}},
       {several_gpus, {"gpus"}},
       {no_peak_of_format, {"format", "gpu"}},

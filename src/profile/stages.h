@@ -60,6 +60,7 @@ struct StagesFound {
   std::optional<Share> confidence;
   std::optional<ConfidenceLevel> confidence_level;
   std::optional<std::string> reason;
+  Reasons reasons;
 
   void fields(auto& field) const {
     field("serving", serving,
@@ -70,6 +71,7 @@ struct StagesFound {
     field("confidence_level", confidence_level,
           "by how many independent checks hold; null if not detected");
     field("reason", reason, "how stages were found, or why there are none");
+    field("reasons", reasons, "the kinds and values of reason");
   }
 };
 
@@ -332,6 +334,7 @@ struct Stage {
   std::string name;
   StageSource source = StageSource::detected;
   std::optional<std::string> evidence;
+  Reasons evidence_reasons;
   std::vector<Instance> instances;
   uint64_t instance_count = 0;
   uint64_t warmup_count = 0;
@@ -382,6 +385,7 @@ struct Stage {
           "prefill, decode, mixed, or a configured one; unique, and so the stage's key");
     field("source", source, "how it was found");
     field("evidence", evidence, "label of the range, or how the stage was detected");
+    field("evidence_reasons", evidence_reasons, "the kind of evidence; empty if not detected");
     field("instances", instances, "all instances, by start");
     field("instance_count", instance_count, "number of instances");
     field("warmup_count", warmup_count, "instances excluded from statistics (warm-up or cut off)");

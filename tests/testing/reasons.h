@@ -1,11 +1,23 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "profile/reasons.h"
+
+namespace llmprof::profile {
+
+// In the messages of tests.
+inline std::ostream& operator<<(std::ostream& out, const Reasons& reasons) {
+  for (const Reason& reason : reasons) out << ' ' << to_string(reason.kind);
+  return out;
+}
+
+}  // namespace llmprof::profile
 
 // The reasons that analysis gives, for tests that ignore their words.
 namespace llmprof::testing {
@@ -17,6 +29,10 @@ inline Kinds kinds_of(const profile::Reasons& reasons) {
   kinds.reserve(reasons.size());
   for (const profile::Reason& reason : reasons) kinds.emplace_back(to_string(reason.kind));
   return kinds;
+}
+
+inline bool has_kind(const profile::Reasons& reasons, profile::ReasonKind kind) {
+  return std::ranges::find(reasons, kind, &profile::Reason::kind) != reasons.end();
 }
 
 // The named value in the last reason that has it; null if none has.

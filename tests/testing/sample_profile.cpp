@@ -259,7 +259,8 @@ void add_stages(profile::Profile& sample) {
   set_budget(decode, parts_of(8, 2, 7, 18));
   decode.judgement = {profile::IdleLevel::much, false, true, std::nullopt};
   set_shares(sample);
-  sample.stages_found = {false, std::nullopt, std::nullopt, "NVTX ranges of the default domain"};
+  sample.stages_found = {
+      false, std::nullopt, std::nullopt, "NVTX ranges of the default domain", {}};
   sample.stage_notes = {{"prefill", "vision_tower", 3, {0.9}, 6, {0.75}}};
   sample.coverage = profile::Coverage{30,
                                       24,
@@ -899,8 +900,11 @@ profile::Profile serving_sample() {
   profile::Profile sample;
   add_capture(sample);
   add_kernels(sample);
-  sample.stages_found = {true, Share{0.97}, profile::ConfidenceLevel::high,
-                         "the kernel sequence repeats with 16 layers"};
+  sample.stages_found = {true,
+                         Share{0.97},
+                         profile::ConfidenceLevel::high,
+                         "the kernel sequence repeats with 16 layers",
+                         {profile::make_reason(profile::ReasonKind::kind_is_a_guess)}};
   sample.stages = {
       stage("mixed", profile::StageSource::detected, "steps with prompts and single tokens"),
       stage("decode", profile::StageSource::detected, "steps of single tokens")};

@@ -10,10 +10,17 @@
 #include "analysis/detection/detected_stages.h"
 #include "analysis/detection/repeats.h"
 #include "testing/read_capture.h"
+#include "testing/reasons.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::ReasonKind;
+using testing::has_kind;
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
 
 struct Detected {
   trace::Trace trace;
@@ -270,10 +277,10 @@ TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
   }
   EXPECT_NE(stages.confidence, ConfidenceLevel::high);
   // Its image encoders have 12 and 24 layers.
-  EXPECT_NE(stages.reason.find("36 of 192 attention layers are outside them, including 36 in 1 "
-                               "vision pass"),
-            std::string::npos)
-      << stages.reason;
+  EXPECT_EQ(number_of(stages.reason, "layers_outside"), 36) << stages.reason;
+  EXPECT_EQ(number_of(stages.reason, "layers"), 192);
+  EXPECT_EQ(number_of(stages.reason, "vision_layers"), 36);
+  EXPECT_EQ(number_of(stages.reason, "vision_passes"), 1);
   ASSERT_EQ(stages.notes.size(), 1U);
   EXPECT_EQ(stages.stages[stages.notes[0].stage].name, "prefill");
   // From SQL: kernels from the first convolution up to the next random fill of weights.
@@ -321,15 +328,14 @@ TEST(SharedCapturesDetectedTest, OtherPrograms) {
       ASSERT_EQ(detected.stages.stages.size(), 1U) << detected.stages.reason;
       EXPECT_EQ(detected.stages.stages[0].name, "forward");
       EXPECT_FALSE(detected.stages.time_to_first_token || detected.stages.time_per_output_token);
-      EXPECT_NE(detected.stages.reason.find("nothing shows that they generate tokens"),
-                std::string::npos);
+      EXPECT_TRUE(has_kind(detected.stages.reason, ReasonKind::no_sign_of_tokens));
       continue;
     }
     EXPECT_TRUE(detected.stages.stages.empty()) << name << ": " << detected.stages.reason;
     EXPECT_FALSE(detected.stages.reason.empty()) << name;
     EXPECT_FALSE(detected.stages.confidence) << name;
     if (name.find("resnet50") != std::string::npos) {
-      EXPECT_NE(detected.stages.reason.find("attention"), std::string::npos);
+      EXPECT_EQ(kinds_of(detected.stages.reason), Kinds{"no_attention"});
     }
   }
   EXPECT_GE(seen, 10U);

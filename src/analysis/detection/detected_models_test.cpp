@@ -6,10 +6,16 @@
 #include <array>
 
 #include "testing/detected_program.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
 
+using profile::ReasonKind;
+using testing::has_kind;
+using testing::Kinds;
+using testing::kinds_of;
+using testing::number_of;
 using namespace detection_test;
 
 // A small model proposes three tokens; a large one verifies them in one pass.
@@ -149,9 +155,8 @@ TEST(DetectedModels, PassesOfTwoThreadsInTurnAreTraining) {
   };
   const Stages training = run(2);
   EXPECT_TRUE(training.stages.empty());
-  EXPECT_NE(training.reason.find("two threads launch passes alternately"), std::string::npos)
-      << training.reason;
-  EXPECT_EQ(run(1).reason.find("two threads launch passes alternately"), std::string::npos);
+  EXPECT_EQ(kinds_of(training.reason), Kinds{"training_by_threads"});
+  EXPECT_FALSE(has_kind(run(1).reason, ReasonKind::training_by_threads));
 }
 
 // The softmax of a loss runs between the head's GEMM and the first one of the backward pass,
@@ -175,9 +180,9 @@ TEST(DetectedModels, TheSoftmaxOfALossIsNoAttention) {
   }
   const Stages& stages = program.detect();
   EXPECT_TRUE(stages.stages.empty()) << stages.reason;
-  EXPECT_NE(stages.reason.find("a softmax runs between two GEMMs 24 times, but "),
-            std::string::npos)
-      << stages.reason;
+  ASSERT_EQ(stages.reason.size(), 2U) << stages.reason;
+  EXPECT_EQ(stages.reason[0].kind, ReasonKind::softmax_alone);
+  EXPECT_EQ(number_of({stages.reason[0]}, "layers"), 24);
 }
 
 // A program killed during its last decode: 41 of 64 steps.

@@ -16,6 +16,9 @@
 namespace llmprof::analysis {
 namespace {
 
+using profile::make_reason;
+using profile::ReasonKind;
+
 // Passes found in one sequence.
 struct DetectedPasses {
   const KernelSequence* sequence;
@@ -33,18 +36,18 @@ bool is_training(const KernelSequence& sequence) {
   return backward * threshold::kHardlyEver > sequence.size();
 }
 
-std::string_view evidence_for(StepKind kind) {
+ReasonKind evidence_for(StepKind kind) {
   switch (kind) {
     case StepKind::prefill:
-      return "forward passes with more tokens than sequences, or larger than the steps after them";
+      return ReasonKind::larger_passes;
     case StepKind::decode:
-      return "forward passes that repeat, one token per sequence";
+      return ReasonKind::one_token_passes;
     case StepKind::mixed:
-      return "forward passes with prompt tokens and the sequences of the step before";
+      return ReasonKind::mixed_passes;
     case StepKind::forward:
-      return "forward passes of a model that is not known to generate tokens";
+      break;
   }
-  return {};
+  return ReasonKind::passes_of_other_model;
 }
 
 // Equal passes alone could be any loop, unless attention shows a transformer.
@@ -188,7 +191,7 @@ class StageBuilder {
       Stage& stage = stages_.stages.emplace_back();
       stage.name = to_string(kind);
       stage.source = StageSource::detected;
-      stage.evidence = evidence_for(kind);
+      stage.evidence = {make_reason(evidence_for(kind))};
     }
     return known->second;
   }
@@ -208,11 +211,11 @@ void forget_kinds(DetectedPasses& found) {
   found.kinds.speculative = false;
 }
 
-std::string reason_for_loop(const DetectedPasses& found) {
-  return fmt::format(
-      "{} passes of {} layers repeat, all of the same size, and no kernel is known as attention: "
-      "decode steps cannot be distinguished from any other loop",
-      found.forward.passes.size(), found.forward.passes.front().layers);
+profile::Reason reason_for_loop(const DetectedPasses& found) {
+  profile::FindingValues values;
+  values.add("passes", found.forward.passes.size())
+      .add("layers", found.forward.passes.front().layers);
+  return make_reason(ReasonKind::any_loop, values);
 }
 
 // Passes with different numbers of layers belong to different models.
@@ -259,10 +262,10 @@ void report_alternative(const ForwardPasses& found, Diagnostics& diagnostics) {
 }
 
 // The sequence with most work has the most informative reason.
-std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
-  if (sequences.empty()) return "the capture contains no GPU work with timestamps";
+profile::Reasons reason_for_none(const std::vector<KernelSequence>& sequences) {
+  if (sequences.empty()) return {make_reason(ReasonKind::no_gpu_work)};
   const auto largest = std::ranges::max_element(sequences, {}, &KernelSequence::size);
-  if (is_training(*largest)) return "this is a training run: there are backward passes";
+  if (is_training(*largest)) return {make_reason(ReasonKind::training_by_kernels)};
   return find_forward_passes(*largest).reason;
 }
 
@@ -284,7 +287,7 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
     found.kinds = classify_passes(sequence, passes);
     found.kinds.serving = found.kinds.serving || by_ranges;
     if (any_loop(found)) {
-      if (stages.reason.empty()) stages.reason = reason_for_loop(found);
+      if (stages.reason.empty()) stages.reason = {reason_for_loop(found)};
       continue;
     }
     const TokenEvidence tokens = find_token_evidence(sequence, passes, found.kinds);
@@ -302,7 +305,7 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
   }
   if (!all.empty()) {
     stages.confidence = evidence.level(any_llm);
-    stages.reason = evidence.in_words(any_llm);
+    stages.reason = evidence.reasons(any_llm);
     stages.owners.resize(trace);
     StageBuilder builder(stages);
     for (const DetectedPasses& found : all) builder.add(found);

@@ -1,28 +1,27 @@
 #include "analysis/detection/evidence.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/statistics.h"
-#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::make_reason;
+using profile::ReasonKind;
+
+using profile::FindingValues;
 
 double part_over_whole(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Never shows 100 % for less than all.
-std::string percent(uint64_t part, uint64_t whole) {
-  constexpr double kLessThanAll = 0.999;
-  if (part == whole) return "all";
-  return fmt::format("{:.1f} %", 100 * std::min(part_over_whole(part, whole), kLessThanAll));
+FindingValues share_of(uint64_t part, uint64_t whole) {
+  const double share = part == whole ? 1 : part_over_whole(part, whole);
+  return FindingValues().add("share", profile::Share{share});
 }
 
 // The last GEMM of a pass, after its layers, takes clearly longer than the median GEMM in them.
@@ -141,35 +140,31 @@ ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
   return held > checks.size() / 2 ? ConfidenceLevel::medium : ConfidenceLevel::low;
 }
 
-std::string DetectionEvidence::in_words(bool of_llm) const {
-  std::string words = fmt::format(
-      "{} forward {} of {} {}layers, {}", passes, plural_of(passes, "pass"),
-      fmt::join(layers_a_pass, " or "), named ? "attention " : "",
-      by_ranges ? "between the ranges of the engine's model runner; kernels determine their kind"
-                : "found in the kernel sequence");
-  words += fmt::format("; {} of their kernels are in passes that repeat kernel by kernel",
-                       percent(kernels_repeating, kernels));
+profile::Reasons DetectionEvidence::reasons(bool of_llm) const {
+  using enum ReasonKind;
+  FindingValues found = FindingValues().add("passes", passes).add("named", named);
+  for (const uint32_t each : layers_a_pass) found.add("layers", each);
+  profile::Reasons reasons = {
+      make_reason(by_ranges ? passes_between_ranges : passes_in_sequence, found),
+      make_reason(kernels_repeat, share_of(kernels_repeating, kernels))};
   if (!by_ranges) {
-    words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
-                         percent(passes_of_known_ends, passes));
+    reasons.push_back(make_reason(passes_with_known_ends, share_of(passes_of_known_ends, passes)));
   }
   if (layers_in_passes < layers) {
-    words += fmt::format("; {} of {} attention layers are outside them", layers - layers_in_passes,
-                         layers);
+    FindingValues outside =
+        FindingValues().add("layers_outside", layers - layers_in_passes).add("layers", layers);
     if (vision_passes > 0) {
-      words += fmt::format(", including {} in {} vision {}, each starting with a convolution",
-                           vision_layers, vision_passes, plural_of(vision_passes, "pass"));
+      outside.add("vision_layers", vision_layers).add("vision_passes", vision_passes);
     }
+    reasons.push_back(make_reason(layers_outside_passes, outside));
   }
-  if (!named) words += "; they were found by repetition alone, no kernel names confirm them";
+  if (!named) reasons.push_back(make_reason(repetition_alone));
   if (!of_llm) {
-    words +=
-        "; nothing shows that they generate tokens: no run of steps after a larger pass with "
-        "tokens embedded or chosen, no KV cache";
+    reasons.push_back(make_reason(no_sign_of_tokens));
   } else if (!distinguished) {
-    words += "; all passes have the same size, so their kind is a guess";
+    reasons.push_back(make_reason(kind_is_a_guess));
   }
-  return words;
+  return reasons;
 }
 
 }  // namespace llmprof::analysis

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <set>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "analysis/detection/pass_kind.h"
 #include "analysis/stages/stages.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -52,7 +52,7 @@ struct DetectionEvidence {
 
   // From the number of five independent checks that the passes meet (docs/stages.md).
   [[nodiscard]] ConfidenceLevel level(bool of_llm) const;
-  [[nodiscard]] std::string in_words(bool of_llm) const;
+  [[nodiscard]] profile::Reasons reasons(bool of_llm) const;
 };
 
 }  // namespace llmprof::analysis

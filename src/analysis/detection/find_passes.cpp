@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <ranges>
@@ -11,6 +9,9 @@
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::make_reason;
+using profile::ReasonKind;
 
 // When each thread of the process started its passes, in order.
 using Begins = std::map<trace::ThreadId, std::vector<Nanoseconds>>;
@@ -162,7 +163,7 @@ void part_at_cuts(const std::vector<uint32_t>& cuts, uint32_t kernels, ForwardPa
     drop([&](const ForwardPass& pass) { return !whole.contains(pass.layers) && at_an_edge(pass); });
   }
   if (found.passes.empty()) {
-    found.reason = "every forward pass is cut by a period in which nothing was traced";
+    found.reason = {make_reason(ReasonKind::passes_cut)};
   }
 }
 
@@ -245,8 +246,9 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence, const Meaningf
   if (structural.passes.empty()) {
     // A loss also has a softmax between GEMMs.
     if (named.attention_by_softmax && !named.passes.empty()) {
-      named.reason = fmt::format("a softmax runs between two GEMMs {} times, but {}", named.layers,
-                                 structural.reason);
+      named.reason = {make_reason(ReasonKind::softmax_alone,
+                                  profile::FindingValues().add("layers", named.layers))};
+      named.reason.insert(named.reason.end(), structural.reason.begin(), structural.reason.end());
       named.passes.clear();
       named.vision.clear();
     }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/meaningful_ranges.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
@@ -63,7 +63,7 @@ struct ForwardPasses {
   uint64_t layers_in_passes = 0;
   bool attention_by_softmax = false;  // no kernel is known as attention: softmax stands for it
   bool training = false;              // no passes, because of a pattern that only training has
-  std::string reason;                 // why there are no passes
+  profile::Reasons reason;            // why there are no passes
   // Source of the passes: repetition and kernel names agree, one of the two, or an engine's ranges.
   enum class Basis : uint8_t { both, structure, names, ranges };
   Basis basis = Basis::names;

@@ -1,7 +1,5 @@
 #include "analysis/detection/named_passes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -10,6 +8,9 @@
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::make_reason;
+using profile::ReasonKind;
 
 bool closes_a_pass(KernelClass kernel_class) {
   return is_product(kernel_class) || kernel_class == KernelClass::softmax ||
@@ -298,9 +299,10 @@ class PassSearch {
 
 ForwardPasses find_named_passes(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
   ForwardPasses found;
+  profile::FindingValues values;
   found.layers = beats.size();
   if (beats.empty()) {
-    found.reason = "no kernel is known as attention, and no softmax runs between two GEMMs";
+    found.reason = {make_reason(ReasonKind::no_attention)};
     return found;
   }
   found.attention_by_softmax = std::ranges::any_of(beats, [&](const LayerBeat& beat) {
@@ -313,10 +315,8 @@ ForwardPasses find_named_passes(const KernelSequence& sequence, std::span<const 
       found.layers_in_passes = lone->layers;
       return found;
     }
-    found.reason = fmt::format(
-        "{} runs {} times, but no embedding, gather or token selection recurs after equal "
-        "numbers of layers, as it does from one forward pass to the next",
-        found.attention_by_softmax ? "a softmax between two GEMMs" : "attention", beats.size());
+    values.add("layers", beats.size()).add("by_softmax", found.attention_by_softmax);
+    found.reason = {make_reason(ReasonKind::no_pass_ends, values)};
     return found;
   }
   found.passes = PassSearch(sequence, beats, markers).find();
@@ -324,9 +324,10 @@ ForwardPasses find_named_passes(const KernelSequence& sequence, std::span<const 
     found.layers_in_passes += std::max(pass.layers, 1U);
   }
   if (found.passes.size() < 2 || 2 * found.layers_in_passes < found.layers) {
-    found.reason =
-        fmt::format("only {} of {} attention layers fit into {} forward passes of equal length",
-                    found.layers_in_passes, found.layers, found.passes.size());
+    values.add("layers_in_passes", found.layers_in_passes)
+        .add("layers", found.layers)
+        .add("passes", found.passes.size());
+    found.reason = {make_reason(ReasonKind::few_layers_in_passes, values)};
     found.passes.clear();
     return found;
   }

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -10,6 +8,9 @@
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::make_reason;
+using profile::ReasonKind;
 
 class BoundarySetter {
  public:
@@ -191,7 +192,7 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence) {
   found.basis = ForwardPasses::Basis::structure;
   const std::vector<PassCore> cores = find_pass_cores(sequence);
   if (cores.size() < 2) {
-    found.reason = "the kernel sequence does not repeat as layers and forward passes do";
+    found.reason = {make_reason(ReasonKind::nothing_repeats)};
     return found;
   }
   for (const PassCore& core : cores) found.layers += std::max(core.layers, 1U);
@@ -203,20 +204,16 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence) {
     if (found.follows(i)) ++following;
     repeats_at_once = repeats_at_once || cores[i].kind() == cores[i - 1].kind();
   }
+  profile::FindingValues values = profile::FindingValues().add("stretches", cores.size());
   if (two_threads_in_turn(sequence, cores)) {
-    found.reason =
-        "this is a training run: two threads launch passes alternately, forward and backward";
+    found.reason = {make_reason(ReasonKind::training_by_threads)};
     found.training = true;
   } else if (!repeats_at_once) {
-    found.reason = fmt::format(
-        "{} stretches repeat as layers do, but none is followed by an equal one, as decode steps "
-        "are: training or another program",
-        cores.size());
+    found.reason = {make_reason(ReasonKind::none_equal_behind, values)};
   } else if (static_cast<double>(following) <
              threshold::kMuch * static_cast<double>(cores.size())) {
-    found.reason = fmt::format(
-        "{} stretches repeat as layers do, but only {} follow each other as forward passes do",
-        cores.size(), following);
+    found.reason = {
+        make_reason(ReasonKind::few_behind_each_other, values.add("following", following))};
   }
   if (!found.reason.empty()) found.passes.clear();
   return found;

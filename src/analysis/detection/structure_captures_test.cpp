@@ -10,6 +10,7 @@
 
 #include "analysis/detection/detected_stages.h"
 #include "testing/read_capture.h"
+#include "testing/reasons.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::analysis {

@@ -1,4 +1,5 @@
 #include "testing/detected_program.h"
+#include "testing/reasons.h"
 
 namespace llmprof::analysis::detection_test {
 namespace {

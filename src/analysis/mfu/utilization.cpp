@@ -224,9 +224,9 @@ RecordedWork mean_of(const RecordedSum& sum) {
 profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
                              const DeviceAsked& device, bool any_recorded) {
   if (stages.stages.empty()) {
-    FindingValues values;
-    if (!stages.reason.empty()) values.add("why", stages.reason);
-    return {make_reason(ReasonKind::no_stages, values)};
+    profile::Reasons why = {make_reason(ReasonKind::no_stages)};
+    why.insert(why.end(), stages.reason.begin(), stages.reason.end());
+    return why;
   }
   if (!use.model && !any_recorded) return {make_reason(ReasonKind::no_model)};
   if (!use.gpu) return {missing_device(device)};

@@ -181,11 +181,10 @@ TEST(Utilization, MissingInputsAreNamed) {
   }
   const Utilization nothing = utilization({}, dense_graph(), h200(), {}, {"H200"});
   EXPECT_EQ(kinds_of(nothing.why_not), Kinds{"no_stages"});
-  EXPECT_EQ(value_of(nothing.why_not, "why"), nullptr);
   Stages undetected;
-  undetected.reason = "attention is missing";
-  EXPECT_EQ(text_of(utilization(undetected, dense_graph(), h200(), {}, {"H200"}).why_not, "why"),
-            "attention is missing");
+  undetected.reason = {make_reason(profile::ReasonKind::no_attention)};
+  EXPECT_EQ(kinds_of(utilization(undetected, dense_graph(), h200(), {}, {"H200"}).why_not),
+            Kinds({"no_stages", "no_attention"}));
   const Utilization unnamed =
       utilization(stages, dense_graph(), std::nullopt, known_workload(777), {""});
   EXPECT_EQ(kinds_of(unnamed.stages[0].why_not), Kinds{"gpu_not_named"});

@@ -12,11 +12,22 @@
 
 namespace llmprof::analysis {
 
-Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
-                   const DescribedNames& names, Diagnostics& diagnostics) {
+namespace {
+
+// ": " and the words of the reasons, if there are any.
+std::string because(const AnalysisOptions& options, const profile::Reasons& reasons) {
+  if (options.reason_words == nullptr) return {};
+  const auto words = options.reason_words(reasons);
+  return words ? ": " + *words : std::string();
+}
+
+}  // namespace
+
+Stages find_stages(const Prepared& in, const MeaningfulRanges* ranges, Diagnostics& diagnostics) {
+  const trace::Trace& trace = in.trace;
   if (ranges != nullptr) {
     const auto add_steps = [&](Stages& stages) {
-      add_detected_steps(trace, names, stages, diagnostics);
+      add_detected_steps(trace, in.names, stages, diagnostics);
     };
     if (auto annotated = annotated_stages(trace, *ranges, diagnostics, add_steps)) {
       return *annotated;
@@ -24,12 +35,13 @@ Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
   }
   if (trace.kernels.size() == 0) {
     Stages none;
-    none.reason = "stages need a timeline; record one with `llmprof run -- PROGRAM`";
+    none.reason = {profile::make_reason(profile::ReasonKind::no_timeline)};
     return none;
   }
-  Stages detected = detected_stages(trace, names, diagnostics, ranges);
+  Stages detected = detected_stages(trace, in.names, diagnostics, ranges);
   if (detected.stages.empty()) {
-    diagnostics.info("stages_not_found", "no prefill or decode was found: " + detected.reason);
+    diagnostics.info("stages_not_found",
+                     "no prefill or decode was found" + because(in.options, detected.reason));
   }
   return detected;
 }
@@ -181,10 +193,11 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
   if (!selection.stage && !selection.steps) return prepared;
   NarrowedStages narrowed;
   const auto annotations = find_annotations(prepared);
-  narrowed.stages = find_stages(trace, annotations ? &*annotations : nullptr, prepared.names,
-                                prepared.diagnostics);
+  narrowed.stages =
+      find_stages(prepared, annotations ? &*annotations : nullptr, prepared.diagnostics);
   narrowed.collector_overhead = collector_overhead(trace, narrowed.stages);
-  if (auto kept = keep_selected(trace, narrowed.stages, selection); !kept) {
+  const std::string why_none = because(options, narrowed.stages.reason);
+  if (auto kept = keep_selected(trace, narrowed.stages, selection, why_none); !kept) {
     return fail_with(kept.error());
   }
   prepared.narrowed = std::move(narrowed);

@@ -13,11 +13,6 @@
 
 namespace llmprof::analysis {
 
-// Uses annotations if there are any, otherwise the kernel sequence. `ranges` is null if annotations
-// are disabled.
-Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
-                   const DescribedNames& names, Diagnostics& diagnostics);
-
 // Stages found before the trace was narrowed to a selection.
 struct NarrowedStages {
   Stages stages;
@@ -36,6 +31,10 @@ struct Prepared {
   std::optional<NarrowedStages> narrowed;  // if a stage or steps were selected
   Diagnostics diagnostics;                 // from the readers and the preparation
 };
+
+// Uses annotations if there are any, otherwise the kernel sequence. `ranges` is null if annotations
+// are disabled.
+Stages find_stages(const Prepared& in, const MeaningfulRanges* ranges, Diagnostics& diagnostics);
 
 // Ranges with a known meaning; none if annotations are disabled.
 std::optional<MeaningfulRanges> find_annotations(const Prepared& in);

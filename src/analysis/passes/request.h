@@ -12,6 +12,7 @@
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
 #include "profile/context.h"
+#include "profile/reasons.h"
 #include "profile/run.h"
 #include "trace/trace.h"
 
@@ -44,6 +45,8 @@ struct AnalysisOptions {
   // The control run: only launches and waits, as the launch interceptor noted them.
   const trace::Trace* control = nullptr;
   RunRecord run;
+  // Words for the reasons in diagnostics and errors, which are then final; null: without them.
+  std::optional<std::string> (*reason_words)(const profile::Reasons&) = nullptr;
   std::string tool_version;
 };
 

@@ -125,7 +125,8 @@ class StageFigures {
         tracing_(stage_tracing(found.stages, index)) {
     stage_.name = to_printable(from_.name);
     stage_.source = from_.source;
-    stage_.evidence = unless_empty(from_.evidence);
+    stage_.evidence = unless_empty(from_.label);
+    stage_.evidence_reasons = from_.evidence;
     stage_.wall = times(from_.wall);
     stage_.gpu_sum = times(from_.kernel_sum);
     stage_.gpu_busy = times(from_.busy);
@@ -274,7 +275,7 @@ profile::StagesFound stages_found(const Stages& stages) {
     found.confidence = {measured_confidence(*stages.confidence)};
     found.confidence_level = stages.confidence;
   }
-  found.reason = unless_empty(stages.reason);
+  found.reasons = stages.reason;
   return found;
 }
 

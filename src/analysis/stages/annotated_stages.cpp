@@ -111,7 +111,7 @@ class Attribution {
       Stage& stage = stages_.stages.emplace_back();
       stage.name = unit.stage;
       stage.source = unit.source;
-      stage.evidence = unit.label;
+      stage.label = unit.label;
     }
     return known->second;
   }

@@ -100,7 +100,7 @@ TEST_F(AnnotatedStagesTest, CountsASameNamedRangeInsideOnce) {
   ASSERT_TRUE(stages);
   ASSERT_EQ(stages->instances.size(), 1U);
   EXPECT_EQ(stages->instances[0].work.kernel_count, 2U);
-  EXPECT_EQ(stages->stages[0].evidence, "LLM@prefill");
+  EXPECT_EQ(stages->stages[0].label, "LLM@prefill");
 }
 
 TEST_F(AnnotatedStagesTest, OpensStartEndRangesOnAllThreadsOfTheirProcess) {

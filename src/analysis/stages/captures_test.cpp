@@ -76,7 +76,7 @@ TEST(StagesOfCaptures, DenseDecoderInCudaGraphs) {
   }
   for (const Step& step : stages.steps) EXPECT_EQ(step.work.kernel_count, 517U);
   EXPECT_EQ(stages.stages[1].step_wall.count, 48U);
-  EXPECT_EQ(stages.stages[1].evidence, "decode_all");
+  EXPECT_EQ(stages.stages[1].label, "decode_all");
   EXPECT_EQ(stages.coverage.kernels, 41227U);
   EXPECT_EQ(stages.coverage.kernels_in_stages, 3U * (462 + 12408));
   EXPECT_EQ(stages.coverage.time, 157504418);

@@ -97,11 +97,6 @@ class Narrowing {
     std::vector<std::string_view> names;
     names.reserve(stages_.stages.size());
     for (const Stage& stage : stages_.stages) names.emplace_back(stage.name);
-    if (names.empty()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("no stages were found, so none can be selected{}{}",
-                              stages_.reason.empty() ? "" : ": ", stages_.reason));
-    }
     if (selection_.stage && std::ranges::find(names, *selection_.stage) == names.end()) {
       return fail(ErrorKind::usage, fmt::format("unknown value '{}' for --stage; available: {}",
                                                 *selection_.stage, fmt::join(names, ", ")));
@@ -249,8 +244,13 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
   return {};
 }
 
-Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection) {
+Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection,
+                           std::string_view why_none) {
   if (!selection.stage && !selection.steps) return {};
+  if (stages.stages.empty()) {
+    return fail(ErrorKind::usage,
+                fmt::format("no stages were found, so none can be selected{}", why_none));
+  }
   return Narrowing(trace, stages, selection).run();
 }
 

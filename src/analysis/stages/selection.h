@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -47,7 +48,9 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal);
 
 // Removes all GPU work outside the selected stage and steps from both. An instance reduced to some
 // of its steps lasts from the first one's start to the last one's end. If the selection does not
-// exist, the error is of kind usage and lists what exists.
-Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection);
+// exist, the error is of kind usage and lists what exists; if there are no stages, it ends with
+// `why_none`.
+Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection,
+                           std::string_view why_none = {});
 
 }  // namespace llmprof::analysis

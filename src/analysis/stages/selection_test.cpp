@@ -110,8 +110,8 @@ TEST_F(SelectionTest, NamesWhatIsThereWhereTheWantedIsNot) {
 
 TEST_F(SelectionTest, SaysWhyThereIsNothingToSelect) {
   Stages nothing;
-  nothing.reason = "nothing repeats";
-  const auto kept = keep_selected(trace_, nothing, {std::nullopt, "decode", std::nullopt});
+  const auto kept =
+      keep_selected(trace_, nothing, {std::nullopt, "decode", std::nullopt}, ": nothing repeats");
   ASSERT_FALSE(kept);
   EXPECT_NE(kept.error().message.find("nothing repeats"), std::string::npos);
 }

@@ -94,7 +94,8 @@ struct Step {
 struct Stage {
   std::string name;  // "prefill", "decode", "mixed", or a configured one
   StageSource source = StageSource::nvtx;
-  std::string evidence;  // the range's recorded label, or how it was detected
+  std::string label;          // of the range, as recorded; empty if detected
+  profile::Reasons evidence;  // how it was detected
   // Of instances that are not warm-up.
   Statistics wall;
   Statistics kernel_sum;
@@ -179,7 +180,7 @@ struct Stages {
   // Not every decode step gives each of its sequences one token (speculative decoding).
   bool speculative = false;
   std::optional<ConfidenceLevel> confidence;  // detection only
-  std::string reason;                         // how the stages were found, or why there are none
+  profile::Reasons reason;                    // how the stages were found, or why there are none
   std::vector<BatchTime> by_batch;
   std::optional<Statistics> time_to_first_token;    // of prefills
   std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps

@@ -43,6 +43,7 @@ class StageOfRanks {
         **std::ranges::find_if(own_, [](const profile::Stage* own) { return own != nullptr; });
     stage_.source = first.source;
     stage_.evidence = first.evidence;
+    stage_.evidence_reasons = first.evidence_reasons;
     for (const profile::Stage* own : own_) {
       if (own == nullptr || !own->budget) continue;
       for (const profile::BudgetPart& part : *own->budget) idle_[part.part] = part.idle;

@@ -70,7 +70,7 @@ class Filling {
     std::string out;
     for (const FindingValue& value : values_) {
       if (value.name != name) continue;
-      std::vector<FindingValue> own = {{"first", {}, {}, out.empty() ? "yes" : "no"}};
+      std::vector<FindingValue> own = {{"first", {}, {}, out.empty() ? "yes" : "no"}, value};
       std::ranges::copy_if(values_, std::back_inserter(own),
                            [&](const FindingValue& other) { return other.text == value.text; });
       if (!out.empty()) out += between;
@@ -117,6 +117,7 @@ class Filling {
       if (how == figure) return text_of(Figure{of, own.value, {}});
     }
     if (how == "scaled") return scaled_text(own);
+    if (how == "all%") return almost_all(number);
     if (how == "0%") return fmt::format("{:.0f} %", number * kPercent);
     if (how == "g%") return fmt::format("{:g} %", number * kPercent);
     if (how == "us") return fmt::format("{:.1f} us", microseconds(number));
@@ -140,6 +141,11 @@ class Filling {
       if (value.unit == symbol(unit)) return text_of(Figure{of_unit(unit), value.value, {}});
     }
     return std::string(kMissing);
+  }
+
+  static std::string almost_all(double share) {
+    constexpr double kAlmostAll = 0.999;
+    return share == 1 ? "all" : text_of(Figure{Figure::Of::share, std::min(share, kAlmostAll), {}});
   }
 
   // Rounded to whole nanoseconds.

@@ -20,6 +20,7 @@ namespace llmprof::report {
 //   shown   a text as reports show it: "NVLink" for "nvlink"
 //   ms, fine_ms, exact_ms, percent, ratio, scaled, clock, power, temperature, plain    as reports
 //   show such a figure
+//   all%    "all", "99.9 %": never 100 % for less than all
 //   0%      a share without decimals; g%  with as few digits as possible
 //   us      microseconds of a time; T and a format of fmt: in units of 1e12; a format of fmt:
 //   plainly

@@ -13,6 +13,8 @@ struct ReasonText {
   std::string_view rest = {};
 };
 
+constexpr std::string_view kPassesOfLayers =
+    "{passes:#forward pass} of [*layers/ or ?{layers}] [named?attention ]layers, ";
 constexpr std::string_view kShareOfModel =
     "[tp|pp|ep?; one GPU's share of[tp? tp {tp}][pp? pp {pp}][ep? ep {ep}]]";
 constexpr std::string_view kOfModel =
@@ -32,6 +34,50 @@ constexpr std::string_view kImpossible =
 constexpr auto kReasonTexts = [] {
   using enum ReasonKind;
   return profile::one_per_value<ReasonKind, ReasonText>({
+      {passes_between_ranges, kPassesOfLayers,
+       "between the ranges of the engine's model runner; kernels determine their kind"},
+      {passes_in_sequence, kPassesOfLayers, "found in the kernel sequence"},
+      {kernels_repeat, "{share:all%} of their kernels are in passes that repeat kernel by kernel"},
+      {passes_with_known_ends,
+       "{share:all%} of the passes show both ends (embedding, token selection or graph)"},
+      {layers_outside_passes,
+       "{layers_outside} of {layers} attention layers are outside them[vision_passes?, including "
+       "{vision_layers} in {vision_passes:#vision pass}, each starting with a convolution]"},
+      {repetition_alone, "they were found by repetition alone, no kernel names confirm them"},
+      {no_sign_of_tokens,
+       "nothing shows that they generate tokens: no run of steps after a larger pass with tokens "
+       "embedded or chosen, no KV cache"},
+      {kind_is_a_guess, "all passes have the same size, so their kind is a guess"},
+      {larger_passes,
+       "forward passes with more tokens than sequences, or larger than the steps after them"},
+      {one_token_passes, "forward passes that repeat, one token per sequence"},
+      {mixed_passes, "forward passes with prompt tokens and the sequences of the step before"},
+      {passes_of_other_model, "forward passes of a model that is not known to generate tokens"},
+      {no_timeline, "stages need a timeline; record one with `llmprof run -- PROGRAM`"},
+      {no_gpu_work, "the capture contains no GPU work with timestamps"},
+      {training_by_kernels, "this is a training run: there are backward passes"},
+      {training_by_threads,
+       "this is a training run: two threads launch passes alternately, forward and backward"},
+      {nothing_repeats, "the kernel sequence does not repeat as layers and forward passes do"},
+      {none_equal_behind,
+       "{stretches} stretches repeat as layers do, but none is followed by an equal one, as decode "
+       "steps are: training or another program"},
+      {few_behind_each_other,
+       "{stretches} stretches repeat as layers do, but only {following} follow each other as "
+       "forward passes do"},
+      {no_attention, "no kernel is known as attention, and no softmax runs between two GEMMs"},
+      {no_pass_ends,
+       "[by_softmax?a softmax between two GEMMs][!by_softmax?attention] runs {layers} times, but "
+       "no embedding, gather or token selection recurs after equal numbers of layers, as it does "
+       "from one forward pass to the next"},
+      {few_layers_in_passes,
+       "only {layers_in_passes} of {layers} attention layers fit into {passes} forward passes of "
+       "equal length"},
+      {passes_cut, "every forward pass is cut by a period in which nothing was traced"},
+      {softmax_alone, "a softmax runs between two GEMMs {layers} times"},
+      {any_loop,
+       "{passes} passes of {layers} layers repeat, all of the same size, and no kernel is known as "
+       "attention: decode steps cannot be distinguished from any other loop"},
       {no_stages, "no stages were found[why?: {why}]"},
       {no_model,
        "no model was named; name it with --model: a Hugging Face config.json or a preset such as "
@@ -255,8 +301,11 @@ struct Joint {
   std::string_view close;
 };
 Joint joint_behind(ReasonKind kind) {
-  if (kind == ReasonKind::own_time_without_floor) return {": ", ""};  // why there is none
-  if (kind == ReasonKind::longer_gap) return {" (", ")"};             // what the host did
+  if (kind == ReasonKind::own_time_without_floor || kind == ReasonKind::no_stages) {
+    return {": ", ""};  // why there is none
+  }
+  if (kind == ReasonKind::softmax_alone) return {", but ", ""};  // why it is not enough
+  if (kind == ReasonKind::longer_gap) return {" (", ")"};        // what the host did
   return {"; ", ""};
 }
 
@@ -265,6 +314,7 @@ void fill(const Reasons& reasons, std::optional<std::string>& text) {
 }
 
 void word_stage(Stage& stage) {
+  fill(stage.evidence_reasons, stage.evidence);
   fill(stage.why_not_reasons, stage.why_not);
   fill(stage.basis_reasons, stage.basis);
   if (!stage.measured) return;
@@ -295,6 +345,7 @@ std::optional<std::string> reason_words(const Reasons& reasons) {
 }
 
 void word_reasons(Profile& profile) {
+  fill(profile.stages_found.reasons, profile.stages_found.reason);
   fill(profile.utilization.why_not_reasons, profile.utilization.why_not);
   fill(profile.roofline.rule_reasons, profile.roofline.rule);
   fill(profile.roofline.why_not_reasons, profile.roofline.why_not);
@@ -304,6 +355,7 @@ void word_reasons(Profile& profile) {
   word_overhead(profile.overhead);
   if (profile.job) fill(profile.job->why_not_reasons, profile.job->why_not);
   for (Rank& rank : profile.ranks) {
+    fill(rank.stages_found.reasons, rank.stages_found.reason);
     for (Stage& stage : rank.stages) word_stage(stage);
     word_overhead(rank.overhead);
   }

@@ -77,6 +77,80 @@ const std::string kImpossible =
     "its dtype (bf16; KV cache fp8), --tp 1, --pp 1, --ep 1, whether the weights stay in the GPU's "
     "cache, whether the capture misses kernels";
 
+std::vector<Example> detection_examples() {
+  using Kind = ReasonKind;
+  const auto passes = [](double number, bool named) {
+    return FindingValues().add("passes", number).add("named", named).add("layers", 32);
+  };
+  const auto share = [](double of_all) { return FindingValues().add("share", Share{of_all}); };
+  const auto layers = [](double number) { return FindingValues().add("layers", number); };
+  return {
+      {Kind::passes_between_ranges, passes(12, true),
+       "12 forward passes of 32 attention layers, between the ranges of the engine's model runner; "
+       "kernels determine their kind"},
+      {Kind::passes_in_sequence, passes(1, false).add("layers", 8),
+       "1 forward pass of 32 or 8 layers, found in the kernel sequence"},
+      {Kind::kernels_repeat, share(1),
+       "all of their kernels are in passes that repeat kernel by kernel"},
+      {Kind::passes_with_known_ends, share(0.9999),
+       "99.9 % of the passes show both ends (embedding, token selection or graph)"},
+      {Kind::layers_outside_passes, layers(192).add("layers_outside", 40),
+       "40 of 192 attention layers are outside them"},
+      {Kind::layers_outside_passes,
+       layers(192).add("layers_outside", 40).add("vision_layers", 36).add("vision_passes", 1),
+       "40 of 192 attention layers are outside them, including 36 in 1 vision pass, each starting "
+       "with a convolution"},
+      {Kind::repetition_alone,
+       {},
+       "they were found by repetition alone, no kernel names confirm them"},
+      {Kind::no_sign_of_tokens,
+       {},
+       "nothing shows that they generate tokens: no run of steps after a larger pass with tokens "
+       "embedded or chosen, no KV cache"},
+      {Kind::kind_is_a_guess, {}, "all passes have the same size, so their kind is a guess"},
+      {Kind::larger_passes,
+       {},
+       "forward passes with more tokens than sequences, or larger than the steps after them"},
+      {Kind::one_token_passes, {}, "forward passes that repeat, one token per sequence"},
+      {Kind::mixed_passes,
+       {},
+       "forward passes with prompt tokens and the sequences of the step before"},
+      {Kind::passes_of_other_model,
+       {},
+       "forward passes of a model that is not known to generate tokens"},
+      {Kind::no_timeline, {}, "stages need a timeline; record one with `llmprof run -- PROGRAM`"},
+      {Kind::no_gpu_work, {}, "the capture contains no GPU work with timestamps"},
+      {Kind::training_by_kernels, {}, "this is a training run: there are backward passes"},
+      {Kind::training_by_threads,
+       {},
+       "this is a training run: two threads launch passes alternately, forward and backward"},
+      {Kind::nothing_repeats,
+       {},
+       "the kernel sequence does not repeat as layers and forward passes do"},
+      {Kind::none_equal_behind, FindingValues().add("stretches", 7),
+       "7 stretches repeat as layers do, but none is followed by an equal one, as decode steps "
+       "are: training or another program"},
+      {Kind::few_behind_each_other, FindingValues().add("stretches", 7).add("following", 2),
+       "7 stretches repeat as layers do, but only 2 follow each other as forward passes do"},
+      {Kind::no_attention,
+       {},
+       "no kernel is known as attention, and no softmax runs between two GEMMs"},
+      {Kind::no_pass_ends, layers(100).add("by_softmax", false),
+       "attention runs 100 times, but no embedding, gather or token selection recurs after equal "
+       "numbers of layers, as it does from one forward pass to the next"},
+      {Kind::no_pass_ends, layers(100).add("by_softmax", true),
+       "a softmax between two GEMMs runs 100 times, but no embedding, gather or token selection "
+       "recurs after equal numbers of layers, as it does from one forward pass to the next"},
+      {Kind::few_layers_in_passes, layers(64).add("layers_in_passes", 24).add("passes", 3),
+       "only 24 of 64 attention layers fit into 3 forward passes of equal length"},
+      {Kind::passes_cut, {}, "every forward pass is cut by a period in which nothing was traced"},
+      {Kind::softmax_alone, layers(24), "a softmax runs between two GEMMs 24 times"},
+      {Kind::any_loop, layers(8).add("passes", 12),
+       "12 passes of 8 layers repeat, all of the same size, and no kernel is known as attention: "
+       "decode steps cannot be distinguished from any other loop"},
+  };
+}
+
 std::vector<Example> utilization_examples() {
   using Kind = ReasonKind;
   return {
@@ -443,9 +517,10 @@ std::vector<Example> job_examples() {
 
 std::vector<Example> examples() {
   std::vector<Example> all;
-  for (const auto& theme : {utilization_examples(), basis_examples(), floor_examples(),
-                            roofline_examples(), counter_examples(), other_examples(),
-                            slow_step_examples(), host_examples(), job_examples()}) {
+  for (const auto& theme :
+       {detection_examples(), utilization_examples(), basis_examples(), floor_examples(),
+        roofline_examples(), counter_examples(), other_examples(), slow_step_examples(),
+        host_examples(), job_examples()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
@@ -483,6 +558,12 @@ TEST(ReasonWords, JoinSeveral) {
   const Reason warmup = make_reason(ReasonKind::all_warmup);
   const Reason no_model = make_reason(ReasonKind::no_model_given);
   EXPECT_EQ(reason_words({warmup, no_model}), "every instance is a warm-up; no --model given");
+  const FindingValues softmax = FindingValues().add("layers", 24);
+  EXPECT_EQ(reason_words({make_reason(ReasonKind::no_stages),
+                          make_reason(ReasonKind::softmax_alone, softmax),
+                          make_reason(ReasonKind::nothing_repeats)}),
+            "no stages were found: a softmax runs between two GEMMs 24 times, but the kernel "
+            "sequence does not repeat as layers and forward passes do");
   EXPECT_EQ(reason_words({make_reason(ReasonKind::own_time_without_floor), no_model, warmup}),
             "its own time; no floor: no --model given; every instance is a warm-up");
   const FindingValues work = FindingValues().add("work", "gemm").add("calls", 2);
@@ -499,6 +580,7 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   const profile::Reasons why = {make_reason(ReasonKind::all_warmup)};
   const std::string words = "every instance is a warm-up";
   profile::Profile filled;
+  filled.stages_found.reasons = why;
   filled.utilization.why_not_reasons = filled.slow_step_rule_reasons = why;
   filled.roofline.rule_reasons = filled.roofline.why_not_reasons = why;
   filled.operators_found.why_not_reasons = filled.layer_summary.why_not_reasons = why;
@@ -506,9 +588,10 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   filled.layers.emplace_back().note_reasons = why;
   filled.job.emplace().why_not_reasons = why;
   filled.ranks.emplace_back().stages.emplace_back().why_not_reasons = why;
+  filled.ranks[0].stages_found.reasons = why;
   filled.ranks[0].overhead.emplace().collector.emplace().why_not_reasons = why;
   profile::Stage& stage = filled.stages.emplace_back();
-  stage.why_not_reasons = stage.basis_reasons = why;
+  stage.evidence_reasons = stage.why_not_reasons = stage.basis_reasons = why;
   stage.measured.emplace().why_not_reasons = why;
   stage.measured->energy_why_not_reasons = why;
   profile::PotentialSavings& saving = filled.savings.emplace_back();
@@ -525,6 +608,9 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   EXPECT_EQ(filled.gaps[0].host, words);
   EXPECT_EQ(filled.repeated_gaps[0].longest.host, words);
   EXPECT_EQ(filled.slow_steps[0].reasons[0].what, words);
+  EXPECT_EQ(filled.stages_found.reason, words);
+  EXPECT_EQ(filled.ranks[0].stages_found.reason, words);
+  EXPECT_EQ(stage.evidence, words);
   EXPECT_EQ(filled.utilization.why_not, words);
   EXPECT_EQ(filled.slow_step_rule, words);
   EXPECT_EQ(filled.roofline.rule, words);

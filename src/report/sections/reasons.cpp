@@ -124,12 +124,11 @@ std::string why_no_operators(const Profile& profile) {
 }
 
 std::string no_stages_words(const Profile& profile) {
-  constexpr std::string_view kNoLlm = "this does not look like LLM inference";
   const std::string why = why_no_stages(profile);
   if (is_damaged(profile)) return "Prefill and decode are unknown: " + why;
-  if (why.starts_with(kNoLlm)) return sentence(why);
-  const bool attention_missing = why.starts_with("no kernel is known as attention");
-  if (attention_missing) {
+  const Reasons& reasons = profile.stages_found.reasons;
+  if (why_no_timeline(profile).empty() && !reasons.empty() &&
+      reasons.front().kind == ReasonKind::no_attention) {
     return fmt::format("This does not look like LLM inference: {} If it is, {}", why,
                        mark_and_record("prefill and decode"));
   }

@@ -8,6 +8,7 @@
 #include "base/needed.h"
 #include "base/text.h"
 #include "config/conf_files.h"
+#include "report/reasons/word_reasons.h"
 
 namespace llmprof::session {
 namespace {
@@ -97,6 +98,7 @@ AnalysisPlan plan_analysis(const AnalyzeOptions& options) {
   plan.rules = begin_to_load_rules(conf);
   check_rules(options, plan.rules);
   plan.options = options.requested;
+  plan.options.reason_words = report::reason_words;
   if (options.steps) {
     plan.options.selection.steps = needed(analysis::parse_step_range(*options.steps));
   }

@@ -27,7 +27,7 @@ std::string range_filter(const trace::Trace& trace, const analysis::Stages& stag
         ranges.domain[i].valid() ? trace.strings[ranges.domain[i]] : std::string_view();
     const std::string label =
         domain.empty() ? std::string(text) : std::string(domain) + '@' + std::string(text);
-    if (label != stage.evidence) continue;
+    if (label != stage.label) continue;
     return capture::nvtx_include_expression(domain, text,
                                             ranges.kind[i] == trace::RangeKind::push_pop
                                                 ? capture::NvtxRangeStyle::push_pop

@@ -585,6 +585,8 @@ export interface StagesFound {
   confidence_level: StagesFoundConfidenceLevel | null;
   /** how stages were found, or why there are none */
   reason: string | null;
+  /** the kinds and values of reason */
+  reasons: SlowStepRuleReasons[];
 }
 
 export type StagesFoundConfidenceLevel =
@@ -761,6 +763,8 @@ export interface Stages {
   source: StagesSource;
   /** label of the range, or how the stage was detected */
   evidence: string | null;
+  /** the kind of evidence; empty if not detected */
+  evidence_reasons: SlowStepRuleReasons[];
   /** all instances, by start */
   instances: StagesInstances[];
   /** number of instances */
@@ -2099,6 +2103,31 @@ export interface SlowStepRuleReasons {
 }
 
 export type SlowStepRuleReasonsKind =
+  | "passes_between_ranges"
+  | "passes_in_sequence"
+  | "kernels_repeat"
+  | "passes_with_known_ends"
+  | "layers_outside_passes"
+  | "repetition_alone"
+  | "no_sign_of_tokens"
+  | "kind_is_a_guess"
+  | "larger_passes"
+  | "one_token_passes"
+  | "mixed_passes"
+  | "passes_of_other_model"
+  | "no_timeline"
+  | "no_gpu_work"
+  | "training_by_kernels"
+  | "training_by_threads"
+  | "nothing_repeats"
+  | "none_equal_behind"
+  | "few_behind_each_other"
+  | "no_attention"
+  | "no_pass_ends"
+  | "few_layers_in_passes"
+  | "passes_cut"
+  | "softmax_alone"
+  | "any_loop"
   | "no_stages"
   | "no_model"
   | "no_model_given"
