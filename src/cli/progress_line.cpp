@@ -7,6 +7,7 @@
 
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/output.h"
 #include "report/terminal/text_layout.h"
 
@@ -28,10 +29,8 @@ uint64_t percent_of(const ProgressState& state) {
 }
 
 std::string bytes_text(uint64_t done, uint64_t total) {
-  constexpr double kMegabyte = 1e6;
-  constexpr double kGigabyte = 1e9;
-  const bool large = static_cast<double>(total) >= kGigabyte;
-  const double unit = large ? kGigabyte : kMegabyte;
+  const bool large = static_cast<double>(total) >= kGiga;
+  const double unit = large ? kGiga : kMega;
   return fmt::format("{:.{}f} of {:.{}f} {}", static_cast<double>(std::min(done, total)) / unit,
                      large ? 1 : 0, static_cast<double>(total) / unit, large ? 1 : 0,
                      large ? "GB" : "MB");

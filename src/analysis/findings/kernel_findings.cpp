@@ -3,6 +3,7 @@
 
 #include "analysis/findings/stage_facts.h"
 #include "analysis/statistics/statistics.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -14,7 +15,6 @@ constexpr size_t kNamedKernels = 3;  // the longest kernels that a finding is ab
 constexpr size_t kNamedCopies = 3;
 // With fewer attention kernels per pass, once per layer and once per pass look the same.
 constexpr double kFewestLayers = 4;
-constexpr double kPercent = 100;
 
 Calls sum_of(KernelsInStage kernels) {
   Calls sum;

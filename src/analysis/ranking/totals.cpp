@@ -88,7 +88,7 @@ std::optional<profile::HiddenGraphs> hidden_graphs(const trace::Trace& trace,
                   "{:.1f} % of GPU time (kernels plus graph replays), were recorded as a whole; "
                   "record again with `nsys profile --cuda-graph-trace=node` to see their kernels",
                   replays.size(), range.empty() ? "" : fmt::format(" launched in {}", range),
-                  static_cast<double>(time) / 1e6, part.value * 100));
+                  static_cast<double>(time) / kNanosecondsPerMillisecond, part.value * kPercent));
   return profile::HiddenGraphs{replays.size(), to_milliseconds(time), part, unless_empty(range)};
 }
 

@@ -217,7 +217,6 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
   if (row.flops && row.bytes) kernel.flops_per_byte = {*row.flops / *row.bytes};
   if (cpu == nullptr) return kernel;
   // An operator with no FLOPs worth counting, or no bytes, still has one roof.
-  constexpr double kPercent = 100;
   add_bound(ratio(flops.value_or(0), cpu->fp32.value_or(0)).value_or(0) * kPercent,
             ratio(bytes.value_or(0), cpu->memory_bandwidth).value_or(0) * kPercent, kernel);
   return kernel;

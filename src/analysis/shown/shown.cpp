@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/shown/shown_times.h"
+#include "base/units.h"
 
 namespace llmprof::analysis::shown {
 namespace {
@@ -120,7 +121,6 @@ void show_bound(const Stage& stage, StageShown& shown) {
 
 std::optional<profile::FlopsPerSecond> rate(const Stage& stage,
                                             const std::optional<profile::Milliseconds>& time) {
-  constexpr double kMillisecondsPerSecond = 1000;
   if (!stage.flops || !time || time->value <= 0) return std::nullopt;
   return profile::FlopsPerSecond{stage.flops->value / (time->value / kMillisecondsPerSecond)};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace llmprof::analysis::shown {
 namespace {
 
@@ -19,8 +21,6 @@ bool widely_spread(const Times& times) {
   if (times.std && times.std->value > kWideDeviation * times.mean->value) return true;
   return times.count <= kFewTimes && times.max->value > kWideRange * times.min->value;
 }
-
-constexpr double kMillisecondsPerSecond = 1000;
 
 const Stage* find_stage(const profile::Profile& profile, std::string_view name) {
   const auto found = std::ranges::find(profile.stages, name, &Stage::name);

@@ -11,6 +11,7 @@
 
 #include "base/quantiles.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "profile/quantity.h"
 #include "trace/tables.h"
 
@@ -124,7 +125,6 @@ std::optional<profile::Share> share(Number part, Number whole) {
 }
 
 inline std::optional<profile::Share> share_of_percent(const std::optional<double>& percent) {
-  constexpr double kPercent = 100;
   return percent ? quantity<profile::Share>(*percent / kPercent) : std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/machine.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "capture/nsys/nsys_capture.h"
 #include "capture/shell.h"
 
@@ -82,7 +83,6 @@ std::string_view kept(NsysOutput output) {
 }
 
 NsysFailure hit_limit(const NsysRequest& request, const CommandRecord& record, NsysOutput output) {
-  constexpr double kMegabyte = 1e6;
   switch (record.result.end) {
     case ProcessEnd::timed_out:
       return final_failure(
@@ -96,7 +96,7 @@ NsysFailure hit_limit(const NsysRequest& request, const CommandRecord& record, N
           fmt::format("nsys wrote more than {:.0f} MB, so the recording was ended; see {}. {}. "
                       "Trace less (nsys.trace=[cuda,nvtx], nsys.sample=none), run a shorter "
                       "workload, or raise run.max_trace_mb",
-                      static_cast<double>(request.limits.max_bytes.value_or(0)) / kMegabyte,
+                      static_cast<double>(request.limits.max_bytes.value_or(0)) / kMega,
                       record.log.string(), kept(output)));
     default:
       return final_failure(fmt::format("the nsys recording was interrupted. {}; see {}",

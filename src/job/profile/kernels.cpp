@@ -4,6 +4,7 @@
 
 #include "analysis/ranking/kernel_table.h"
 #include "analysis/statistics/statistics.h"
+#include "base/units.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
@@ -128,7 +129,6 @@ void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& p
       add_amounts(profile.operators[known->second], from);
     }
   }
-  constexpr double kMillisecondsPerSecond = 1e3;
   for (profile::Operator& row : profile.operators) {
     const double seconds = row.cpu_total.value / kMillisecondsPerSecond;
     if (row.calls > 0) row.mean = {row.cpu_total.value / static_cast<double>(row.calls)};

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "analysis/statistics/statistics.h"
+#include "base/units.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
@@ -304,7 +305,6 @@ class StageOfRanks {
 
   // For amounts per instance.
   [[nodiscard]] profile::Ratios ratios(double amount, double peak) const {
-    constexpr double kMillisecondsPerSecond = 1e3;
     const auto over = [&](const std::optional<profile::Milliseconds>& time) {
       if (!time) return std::optional<profile::Share>();
       return share(amount, peak * time->value / kMillisecondsPerSecond);

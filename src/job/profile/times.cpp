@@ -2,6 +2,7 @@
 #include <map>
 
 #include "analysis/statistics/statistics.h"
+#include "base/units.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
@@ -130,7 +131,6 @@ std::vector<profile::Step> job_steps(const Ranks& ranks) {
 }
 
 void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
-  constexpr double kMillisecondsPerSecond = 1e3;
   profile::TokenTimes& made = profile.token_times;
   if (profile.stages_found.serving.value_or(false)) {
     add_served_times(ranks, profile, made);

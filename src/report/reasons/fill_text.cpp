@@ -97,7 +97,6 @@ class Filling {
   }
 
   [[nodiscard]] std::string shown(std::string_view name, std::string_view how) const {
-    constexpr double kPercent = 100;
     const FindingValue* found = profile::find_value(values_, name);
     const FindingValue own =
         found == nullptr ? FindingValue{"", {}, {}, std::string(kMissing)} : *found;

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "compare/compare.h"
 #include "compare/gate/gate.h"
 #include "config/conf_files.h"
@@ -62,7 +63,6 @@ bool is_rule(std::string_view text) { return contains(text, "<=") || contains(te
 
 // "1%", "0.5 %".
 double parse_threshold(std::string_view text, std::string_view from) {
-  constexpr double kPercent = 100;
   std::string_view digits = trim(text);
   if (digits.ends_with('%')) digits = trim(digits.substr(0, digits.size() - 1));
   const auto value = parse_decimal(digits);
