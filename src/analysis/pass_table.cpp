@@ -98,9 +98,9 @@ void report_unjoined(const KernelRanking& ranking, const std::optional<profile::
   const bool by_name = ranking.source == KernelSource::summary;
   diagnostics.warn("profiled_launches_unjoined",
                    by_name ? "profiled launches whose kernel is not in the kernel summary; their "
-                             "metrics are left out"
+                             "metrics are excluded"
                            : "profiled launches whose kernel, grid, block and range are not in the "
-                             "timeline; their metrics are left out",
+                             "timeline; their metrics are excluded",
                    join->unjoined);
 }
 
@@ -163,7 +163,7 @@ std::vector<Pass> make_passes() {
       Pass("launches", find_launches).skipped_if(part_selected),
       Pass("collector overhead", measure_collector),
       Pass("budgets", time_budgets).skipped_if(no_stages),
-      Pass("unwatched", without_tracing).skipped_if(no_stages),
+      Pass("untraced times", without_tracing).skipped_if(no_stages),
       Pass("served requests", served_requests).skipped_if(no_stages),
       Pass("layers", all_layers),
       Pass("kernel sequences", find_kernel_sequences)

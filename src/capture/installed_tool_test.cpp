@@ -84,7 +84,7 @@ TEST_F(Ensure, AWrongVariableIsAUsageError) {
   EXPECT_EQ(found.error().kind, ErrorKind::usage);
 }
 
-TEST(ToolVersion, IsEmptyWhereNoneIsTold) {
+TEST(ToolVersion, IsEmptyWhereNoneIsStated) {
   EXPECT_EQ(tool_version("hello"), "");
   EXPECT_EQ(tool_version("version unknown"), "");
 }

@@ -145,7 +145,7 @@ TEST_F(ServerRun, TheSignalGoesPastTheToolAround) {
   EXPECT_EQ(file_bytes(log("control")), "serving on port 1\nused\nreport written\n");
 }
 
-TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndTold) {
+TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndReported) {
   serve("trap '' INT TERM");
   recording.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
   limits.grace = 200ms;
@@ -157,7 +157,7 @@ TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndTold) {
   EXPECT_TRUE(file_bytes(log("control")).ends_with("report written\n"));
 }
 
-TEST_F(ServerRun, AFailingClientIsTold) {
+TEST_F(ServerRun, AFailingClientIsReported) {
   serve("");
   workload.server->client = script("client", "echo connection refused >&2; exit 5");
   const auto record = run();

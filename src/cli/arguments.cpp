@@ -199,7 +199,7 @@ std::optional<std::string> Arguments::text(std::string_view name) const {
 }
 
 std::optional<int64_t> Arguments::number(std::string_view name) const {
-  if (declared(name).takes != Takes::number) misuse(*line_.command, name, "is no number");
+  if (declared(name).takes != Takes::number) misuse(*line_.command, name, "is not a number");
   const std::string* value = last(name);
   return value == nullptr ? std::nullopt : parse_int(*value);
 }

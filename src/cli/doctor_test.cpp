@@ -42,7 +42,7 @@ TEST(FirstCommand, FitsWhatIsInstalled) {
   EXPECT_EQ(first_command(machine({}, false)).command, "");
 }
 
-TEST(FirstCommand, IsToldByBoth) {
+TEST(FirstCommand, IsReportedByBoth) {
   const auto gpu = machine({"GPUs", "collector for CUDA", "torch", "transformers"});
   EXPECT_NE(doctor_text(gpu).find("\nTry first: `llmprof run model=llm/llama_1b` profiles a model "
                                   "with random weights on the GPU.\n"),

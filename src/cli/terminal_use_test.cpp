@@ -11,7 +11,7 @@ namespace {
 
 const TerminalVariables kUsual = {"xterm-256color", "", ""};
 
-TEST(TerminalHere, ColorsOnATerminalUnlessToldOtherwise) {
+TEST(TerminalHere, ColorsOnATerminalUnlessSetOtherwise) {
   const OpenTerminal terminal = {true, 100};
   const OpenTerminal pipe = {false, 0};
   EXPECT_TRUE(style_for(terminal, ColorWhen::automatic, kUsual).color);

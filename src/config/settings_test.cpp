@@ -87,7 +87,7 @@ TEST(Settings, UnknownKeysNameTheNearest) {
       "f.yaml:1: unknown key 'run.in.x'; did you mean 'y'?");
 }
 
-TEST(Settings, TheFirstFaultIsTold) {
+TEST(Settings, TheFirstFaultIsReported) {
   EXPECT_EQ(fault("a: x\nb: y\nc: z",
                   [](Settings& s) {
                     s.boolean("b", true);

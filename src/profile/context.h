@@ -111,7 +111,7 @@ struct Capture {
 };
 
 // How busy the machine was while the program ran.
-struct PassLoad {
+struct RecordingLoad {
   RecordingName pass{};
   double seconds = 0;
   double cpus = 0;
@@ -139,7 +139,7 @@ struct Context {
   std::vector<Cpu> cpus;
   std::vector<Capture> captures;
   DeviceKind device_kind = DeviceKind::gpu;
-  std::vector<PassLoad> load;
+  std::vector<RecordingLoad> load;
 
   void fields(auto& field) const {
     field("gpus", gpus, "GPUs in the captures");

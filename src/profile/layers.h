@@ -36,7 +36,7 @@ struct Layer {
           "if several models ran, the number of attention layers of this layer's model");
     field("part", part, "true for a part of the layer listed before it");
     field("outside", outside, "true for work outside layers");
-    field("source", source, "as of stages");
+    field("source", source, "as in stages");
     field("ms_per_step", per_step, "kernel time per forward pass");
     field("kernels_per_step", kernels_per_step, "kernels per forward pass");
     field("passes", passes, "forward passes that show this layer, warm-up excluded");

@@ -8,9 +8,9 @@
 namespace llmprof::profile {
 
 // The recording whose times are in the profile; null if its load was not measured.
-inline const PassLoad* load_of_recording(std::span<const PassLoad> passes) {
-  const PassLoad* found = nullptr;
-  for (const PassLoad& pass : passes) {
+inline const RecordingLoad* load_of_recording(std::span<const RecordingLoad> passes) {
+  const RecordingLoad* found = nullptr;
+  for (const RecordingLoad& pass : passes) {
     const bool other = pass.pass == RecordingName::nsys && found == nullptr;
     if (pass.pass == RecordingName::collector || other) found = &pass;
   }
@@ -18,7 +18,7 @@ inline const PassLoad* load_of_recording(std::span<const PassLoad> passes) {
 }
 
 // Whether other programs used so much CPU time that the program had to wait for a CPU.
-inline bool cpus_were_short(const PassLoad& pass) {
+inline bool cpus_were_short(const RecordingLoad& pass) {
   // Number of CPUs that others use unnoticed: the system's own threads, a shell.
   constexpr double kFew = 0.1;
   // With this many CPUs idle, or this share of all CPUs, no program waits for one.
@@ -31,7 +31,7 @@ inline bool cpus_were_short(const PassLoad& pass) {
 
 // Upper bound for how much other programs slowed down a part of the pass with this duration, as a
 // factor: assumes that all of their work ran during it.
-inline double most_slowed_down(const PassLoad& pass, double part_seconds) {
+inline double most_slowed_down(const RecordingLoad& pass, double part_seconds) {
   constexpr double kMost = 1000;
   const double own = pass.used * std::min(part_seconds, pass.seconds);
   const double others = pass.others * pass.seconds;

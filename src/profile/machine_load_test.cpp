@@ -8,7 +8,7 @@ namespace llmprof::profile {
 namespace {
 
 TEST(MachineLoad, IsThatOfThePassWithTheTimes) {
-  std::vector<PassLoad> passes = {{RecordingName::stage1, 3, 2, 1.9, 0.5}};
+  std::vector<RecordingLoad> passes = {{RecordingName::stage1, 3, 2, 1.9, 0.5}};
   EXPECT_EQ(load_of_recording(passes), nullptr);
   passes.push_back({RecordingName::nsys, 3, 2, 1.9, 0.1});
   EXPECT_EQ(load_of_recording(passes), &passes[1]);

@@ -77,10 +77,10 @@ struct Measured {
   void fields(auto& field) const {
     field("instances", instances, "measured instances");
     field("sampled_instances", sampled_instances,
-          "instances that samples cover from end to end (95 % of their wall time); if there are "
-          "none, those covered by at least half (or by a tenth, if that is at least 2 s), because "
-          "counters pause between rounds of requests. Bytes, MBU and activity refer to these "
-          "instances; if it is 0, activity refers to whatever samples exist");
+          "instances with samples for at least 95 % of their wall time. If there are none: "
+          "instances with samples for at least half of it, or for a tenth that lasts at least 2 s, "
+          "because counters pause between rounds of requests. Bytes, MBU and activity refer to "
+          "these instances; if there are none, activity refers to all samples");
     field("coverage_share_of_wall", coverage_share_of_wall,
           "share of the sampled instances' wall time with samples of DRAM bytes (without those, of "
           "SM activity)");
@@ -110,8 +110,8 @@ struct Measured {
     field("sampled_steps", sampled_steps, "mean number of steps per sampled instance");
     field("sampled_tokens", sampled_tokens, "mean number of tokens per sampled instance");
     field("energy_j", energy,
-          "energy of the whole GPU per instance: wall time times the mean power between readings "
-          "whose time belongs to the stage by at least three quarters");
+          "energy of the whole GPU per instance: wall time times the mean power, over intervals "
+          "between readings of which at least three quarters are in the stage");
     field("energy_per_token_j", energy_per_token, "energy_j over tokens");
     field("energy_source", energy_source, "source of energy_j: energy counter, or power over time");
     field("energy_why_not", energy_why_not, "why energy_j is missing");

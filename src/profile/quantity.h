@@ -110,8 +110,8 @@ struct ShownTimes : Statistics<Milliseconds> {
   void fields(auto& field) const {
     Statistics<Milliseconds>::fields(field);
     field("typical", typical,
-          "the value that represents them; two or three values vary widely also if std is above "
-          "0.25 of the mean");
+          "the value that represents all others; two or three values also vary widely if std is "
+          "above 0.25 of the mean");
   }
 };
 

@@ -128,7 +128,7 @@ constexpr auto words_of(RecordingName /*of*/) {
   });
 }
 
-struct PassOverhead {
+struct RecordingOverhead {
   RecordingName pass{};
   std::string stage;
   Milliseconds control;
@@ -146,7 +146,7 @@ struct PassOverhead {
     field(
         "whole_run", whole_run,
         "true if the times are of the whole command, because the workload timed no stage in both");
-    field("other_cause", other_cause, "what else explains the difference; null: nothing known");
+    field("other_cause", other_cause, "another cause of the difference; null if none is known");
   }
 };
 
@@ -202,12 +202,13 @@ struct CollectorOverhead {
           "windows between traced steps: from the last work of the previous traced window to the "
           "first work of the next one");
     field("gap_ms", gap,
-          "mean time between two steps inside traced windows: added to a traced window, which "
-          "lacks one, and subtracted from an untraced one, which has one too many");
+          "mean time between two steps inside traced windows. It is added to traced windows, which "
+          "have one such gap too few, and subtracted from untraced windows, which have one too "
+          "many");
     field("steps_traced", steps_traced, "traced steps of the process, counted by the collector");
     field("steps_cupti_on", steps_cupti_on,
-          "untraced steps right after windows that replayed CUDA graphs: CUPTI stays on for one "
-          "more step, which is subtracted from its window at the mean of a traced one");
+          "untraced steps right after windows that replayed CUDA graphs. CUPTI stays on for such a "
+          "step, so the mean traced step is subtracted from its window");
     field("steps_all", steps_all, "all steps of the process, counted by the collector");
     field("duty_traced", duty_traced, "T of every P steps: the most frequent windows");
     field("duty_period", duty_period, "P of duty_traced");
@@ -219,7 +220,7 @@ struct CollectorOverhead {
 };
 
 struct Overhead {
-  std::vector<PassOverhead> passes;
+  std::vector<RecordingOverhead> passes;
   Share warn_above_share;
   std::optional<CollectorOverhead> collector;
 

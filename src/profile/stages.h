@@ -239,6 +239,7 @@ constexpr auto words_of(IdleLevel /*of*/) {
   using enum IdleLevel;
   return vocabulary<IdleLevel>({
       {little, "below 0.05"},
+      {some, "at least 0.05, below 0.25"},
       {much, "at least 0.25"},
   });
 }
@@ -262,7 +263,7 @@ struct StageJudgement {
   std::optional<Limit> limit;
 
   void fields(auto& field) const {
-    field("idle", idle, "of idle_share_of_wall; null without a budget");
+    field("idle", idle, "rating of idle_share_of_wall; null without a budget");
     field("mostly_idle", mostly_idle,
           "the idle parts together are longer than the largest part that is work");
     field("waits_for_host", waits_for_host,
@@ -438,7 +439,7 @@ struct Stage {
           "and budget stay as recorded");
     field("unwatched_why_not", untraced_why_not, "why unwatched is null");
     field("likely_added", likely_added,
-          "what tracing likely added per instance, estimated by earlier versions; null");
+          "estimate of earlier versions for what tracing added per instance; now always null");
     field("judgement", judgement, "assessment of the shown figures");
     field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
     field("basis_reasons", basis_reasons, "basis as kinds and values");

@@ -39,7 +39,8 @@ struct HiddenGraphs {
     field("total_ms", total, "time of these replays");
     field("share_of_gpu_time", share_of_gpu_time,
           "total_ms over the time of kernels and these replays together");
-    field("launched_in", launched_in, "outermost range in which most of them were launched");
+    field("launched_in", launched_in,
+          "outermost range in which most of these replays were launched");
   }
 };
 

@@ -73,7 +73,7 @@ class CollectorRun(unittest.TestCase):
     def test_the_plan_names_its_recordings_and_why(self):
         plan = self.plan()
         self.assertIn(f"# timeline: the collector's, with the program's own CUPTI, else {self.cupti}", plan)
-        self.assertIn("nsys is left out (pipeline.nsys.enable=true adds it)", plan)
+        self.assertIn("nsys is skipped (pipeline.nsys.enable=true adds it)", plan)
         self.assertIn(f"CUDA_INJECTION64_PATH={self.library}", plan)
         self.assertIn("\ncollector", plan)
         self.assertNotIn("\nnsys", plan)
@@ -81,7 +81,7 @@ class CollectorRun(unittest.TestCase):
 
     def test_light_mode_leaves_ncu_out(self):
         plan = self.plan("--mode", "light")
-        self.assertIn("# ncu is left out in light mode", plan)
+        self.assertIn("# ncu is skipped in light mode", plan)
         self.assertIn("LLMPROF_COUNTER_HZ=1000", plan)
         self.assertNotIn("\nncu", plan)
 

@@ -124,12 +124,12 @@ class Callbacks(PlayedCase):
 
     def test_next_to_another_tool_nothing_is_recorded(self):
         said = self.play_with_callbacks(self.tape("eager"), "--other-subscriber")
-        self.assertIn("CUPTI is missing, or another tool uses it: launches are not watched", said)
+        self.assertIn("CUPTI is missing, or another tool uses it: launches are not noted", said)
         self.assertEqual([row for log in self.logs() for row in log.of("host_call")], [])
 
     def test_without_cupti_nothing_is_recorded(self):
         said = self.play_with_callbacks(self.tape("eager"), LLMPROF_CUPTI="/no/such/libcupti.so")
-        self.assertIn("launches are not watched", said)
+        self.assertIn("launches are not noted", said)
         self.assertEqual([row for log in self.logs() for row in log.of("host_call")], [])
 
     def test_without_a_log_folder_the_driver_is_left_alone(self):

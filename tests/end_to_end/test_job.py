@@ -302,7 +302,7 @@ class BadPartials(Folder):
     def test_a_rank_twice(self):
         shutil.copy(self.folder / "partials" / "rank1.llmpart", self.folder / "other.llmpart")
         result = self.call("merge", "partials", "other.llmpart", "--out", "job", code=3)
-        self.assertIn("rank 1 is there twice", result.stderr)
+        self.assertIn("rank 1 was given twice", result.stderr)
         self.assertFalse((self.folder / "job").exists())
 
     def test_damage_is_named(self):

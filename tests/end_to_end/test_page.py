@@ -372,7 +372,7 @@ class WithoutKernels(Folder):
                 page = Page(self.analyze(capture, out=capture.name) / "report.html")
                 self.assertIsNone(page.header)
                 self.assertEqual(list(page.packed), ["profile", "view"])
-                self.assertIn("nothing with a place in time", page.view["timeline_missing"])
+                self.assertIn("but no times", page.view["timeline_missing"])
 
     def test_a_cpu_run_has_its_operators(self):
         bundle = self.analyze(DATA / "cpu-llm")
@@ -429,7 +429,7 @@ class Report(Folder):
         done = run("report", bundle)
         self.assertEqual(done.returncode, 0, done.stderr)
         page = Page(bundle / "report.html")
-        self.assertIn("gone.sqlite is not there any more", page.view["timeline_missing"])
+        self.assertIn("gone.sqlite no longer exists", page.view["timeline_missing"])
 
     def test_other_captures_are_not_mistaken_for_those_of_the_profile(self):
         capture = self.folder / "other.sqlite"

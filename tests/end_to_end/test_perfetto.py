@@ -352,7 +352,7 @@ class Command(unittest.TestCase):
         capture.unlink()
         done = run("report", bundle, "--perfetto")
         self.assertEqual(done.returncode, EXIT_INPUT)
-        self.assertIn("not there any more", done.stderr)
+        self.assertIn("no longer exists", done.stderr)
         self.assertFalse((bundle / "trace.pftrace").exists())
 
 

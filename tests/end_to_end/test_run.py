@@ -191,7 +191,7 @@ class Plans(RunCase):
         self.assertRegex(plan, r"(?m)^ncu \(about ")
         limited = self.profile_run("--dry-run", "--time-limit", "2m", *SMALL, *words).stdout
         self.assertNotRegex(limited, r"(?m)^ncu \(about ")
-        self.assertRegex(limited, "# ncu is left out: it takes about .*, which the time limit")
+        self.assertRegex(limited, "# ncu is skipped: it would take about .*, which exceeds the time limit")
         self.assertIn("Estimated time: about 2 min\n", limited)
         wrong = self.profile_run("--dry-run", "--time-limit", "soon", *SMALL)
         self.assertEqual(wrong.returncode, 2)
@@ -274,7 +274,7 @@ class FailingRuns(RunCase):
             result = self.profile_run(*SMALL)
             self.folder.chmod(stat.S_IRWXU)
         self.assertEqual(result.returncode, 4)
-        self.assertIn("cannot make the folder", result.stderr)
+        self.assertIn("cannot create the folder", result.stderr)
 
 
 class Server(RunCase):

@@ -34,7 +34,7 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(len(faults_of({"trace/ids.h": ['"ids.h"', '"absent/x.h"', "<sqlite3.h>"]})), 3)
         self.assertEqual(len(faults_of({"attic/x.h": []})), 1)
 
-    def test_rooms_that_include_each_other_are_told_with_their_includes(self):
+    def test_rooms_that_include_each_other_are_named_with_their_includes(self):
         self.assertEqual(faults_of(CIRCLE), [
             "these rooms include each other in a circle: readers/kineto, readers/ncu, readers/shared",
             '  src/readers/kineto/event.h:1: includes "readers/shared/reader.h"',

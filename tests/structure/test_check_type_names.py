@@ -36,7 +36,7 @@ class CheckTypeNames(unittest.TestCase):
         _, output = self.check(a_h="namespace n {\n// struct T {};\nstruct T {};\n}", b_cpp="\nnamespace n { enum class T : int {}; }")
         self.assertRegex(output, r"a\.h:3\n.*b\.cpp:2\n")
 
-    def test_namespaces_are_told_apart_however_they_are_written(self):
+    def test_namespaces_are_distinguished_however_they_are_written(self):
         self.assert_passes(a_h="namespace a::b { struct T {}; }", b_h="namespace a { struct T {}; }")
         self.assert_fails("a::b::T", a_h="namespace a::b { struct T {}; }",
                           b_h="namespace a { namespace b { struct T {}; } }")

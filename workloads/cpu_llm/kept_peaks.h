@@ -10,7 +10,7 @@
 
 namespace cpu_llm {
 
-// What peaks depend on. Nothing that tells one machine of a kind from another.
+// What peaks depend on. Nothing that distinguishes machines of one kind.
 struct PeakKey {
   std::string cpu;
   size_t cpus = 0;     // of the machine

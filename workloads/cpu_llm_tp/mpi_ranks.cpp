@@ -9,7 +9,7 @@
 namespace cpu_llm {
 namespace {
 
-// By what mpirun tells; 0: not known.
+// From mpirun's variables; 0: unknown.
 size_t ranks_on_this_machine() {
   const char* ranks = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   return ranks == nullptr ? 0 : std::strtoul(ranks, nullptr, 10);

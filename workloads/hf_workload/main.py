@@ -34,7 +34,7 @@ def main(arguments: List[str]) -> int:
         libraries = import_libraries()
         with _memory_faults(libraries.torch, options):
             document = _run(libraries, options, prompts, trace)
-        _tell(document, os.environ)
+        _write_metrics(document, os.environ)
     except Fault as fault:
         print(f"hf_llm: {fault}", file=sys.stderr)
         return fault.exit_code
@@ -144,7 +144,7 @@ def _document(libraries: Libraries, model: LoadedModel, options: Options, plan: 
     return document
 
 
-def _tell(document: Json, environment: Mapping[str, str]) -> None:
+def _write_metrics(document: Json, environment: Mapping[str, str]) -> None:
     path = environment.get("LLMPROF_METRICS")
     if path:
         write_metrics(path, document)

@@ -1,4 +1,4 @@
-"""A pass that replays kernels needs few of them: it asks for a short run."""
+"""A recording that replays kernels needs few of them: it asks for a short run."""
 from __future__ import annotations
 
 import dataclasses

@@ -270,7 +270,7 @@ std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId pr
   using Reason = trace::TracingReason;
   const trace::TracingTable& table = trace.tracing_changes;
   std::vector<Nanoseconds> times;
-  for (const size_t row : collection_rows(table, process)) {
+  for (const size_t row : tracing_change_rows(table, process)) {
     const bool opened =
         table.state[row] == trace::TracingState::tracing &&
         (table.reason[row] == Reason::command || table.reason[row] == Reason::arm_range);

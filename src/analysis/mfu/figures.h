@@ -30,8 +30,8 @@ StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::Mod
 // If a figure of any stage is above its peak, removes all figures and floors. Each stage's
 // `why_not` then says which figure it was and which inputs to check, the likeliest to be wrong
 // first.
-void refuse_impossible(const Stages& stages, const llm::ModelSpec& model, const DeviceAsked& device,
-                       Utilization& use);
+void refuse_impossible(const Stages& stages, const llm::ModelSpec& model,
+                       const RequestedDevice& device, Utilization& use);
 
 // CPU peaks are themselves measurements, and CPU caches are faster than memory. Figures slightly
 // above 1 are kept with a note; higher ones are removed individually, with the reason.

@@ -65,7 +65,7 @@ bool may_stay_in_cache(const llm::PassCost& cost, double passes) {
 
 // The figure, and the inputs to check.
 FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const Utilization& use,
-                        const Impossible& wrong, const DeviceAsked& device) {
+                        const Impossible& wrong, const RequestedDevice& device) {
   const Stage& stage = stages.stages[wrong.stage->stage];
   const Workload& workload = use.workload;
   FindingValues values;
@@ -194,8 +194,8 @@ void refuse_above_measured(const Stages& stages, Utilization& use) {
   }
 }
 
-void refuse_impossible(const Stages& stages, const llm::ModelSpec& model, const DeviceAsked& device,
-                       Utilization& use) {
+void refuse_impossible(const Stages& stages, const llm::ModelSpec& model,
+                       const RequestedDevice& device, Utilization& use) {
   const std::vector<Impossible> found = impossible_figures(use);
   if (found.empty()) return;
   std::vector<profile::Reasons> own(use.stages.size());

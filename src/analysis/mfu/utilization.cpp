@@ -102,7 +102,7 @@ profile::RecordedWork recorded_figures(const Stage& stage, const llm::PassCost& 
           ratios(stage, bytes, gpu.memory_bandwidth)};
 }
 
-profile::Reason missing_device(const DeviceAsked& device) {
+profile::Reason missing_device(const RequestedDevice& device) {
   if (device.kind == trace::DeviceKind::cpu) return make_reason(ReasonKind::cpu_peaks_unknown);
   if (device.wanted.empty()) return make_reason(ReasonKind::gpu_not_named);
   return make_reason(ReasonKind::gpu_unknown, FindingValues().add("gpu", device.wanted));
@@ -124,7 +124,7 @@ bool is_spread(const llm::Parallelism& parallel) {
 // What one stage needs and achieves.
 class StageFigures {
  public:
-  StageFigures(const Stages& stages, const Utilization& use, const DeviceAsked& device)
+  StageFigures(const Stages& stages, const Utilization& use, const RequestedDevice& device)
       : stages_(stages),
         model_(use.model ? &*use.model : nullptr),
         gpu_(use.gpu ? &*use.gpu : nullptr),
@@ -188,7 +188,7 @@ class StageFigures {
   const llm::ModelSpec* model_;
   const llm::GpuSpec* gpu_;
   const Workload& workload_;
-  const DeviceAsked& device_;
+  const RequestedDevice& device_;
 };
 
 struct RecordedSum {
@@ -222,7 +222,7 @@ RecordedWork mean_of(const RecordedSum& sum) {
 
 // Why no stage has any figure; empty if some may have one.
 profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
-                             const DeviceAsked& device, bool any_recorded) {
+                             const RequestedDevice& device, bool any_recorded) {
   if (stages.stages.empty()) {
     profile::Reasons why = {make_reason(ReasonKind::no_stages)};
     why.insert(why.end(), stages.reason.begin(), stages.reason.end());
@@ -263,7 +263,7 @@ std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace
 
 Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
                         const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
-                        const DeviceAsked& device,
+                        const RequestedDevice& device,
                         const std::vector<std::optional<RecordedWork>>& recorded) {
   Utilization result;
   result.model = model;

@@ -74,7 +74,7 @@ struct Utilization {
 };
 
 // What the stages ran on. `captured` is the capture's GPU if the user's `wanted` differs.
-struct DeviceAsked {
+struct RequestedDevice {
   std::string wanted;
   std::optional<std::string> captured = std::nullopt;
   trace::DeviceKind kind = trace::DeviceKind::gpu;
@@ -96,7 +96,7 @@ std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace
 // Without a model, FLOPs and bytes come from the operators, if they recorded them.
 Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
                         const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
-                        const DeviceAsked& device,
+                        const RequestedDevice& device,
                         const std::vector<std::optional<RecordedWork>>& recorded = {});
 
 }  // namespace llmprof::analysis

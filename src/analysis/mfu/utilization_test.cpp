@@ -439,7 +439,7 @@ std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double d
 llm::GpuSpec small_cpu() {
   return llm::measured_cpu("N1, 2 threads, measured", 60e9, 20e9, "f32", "loop");
 }
-const DeviceAsked kCpu = {"N1", std::nullopt, trace::DeviceKind::cpu};
+const RequestedDevice kCpu = {"N1", std::nullopt, trace::DeviceKind::cpu};
 
 TEST(Utilization, OfWhatOperatorsRecorded) {
   const Utilization use =

@@ -19,7 +19,7 @@ const OperationWords& some_words() {
 
 // From gpt-fast's decode on an H200, where the launch shape distinguishes products from norms: a
 // product has at least one block per row of its weights, a norm of one token a single block.
-TEST(FusedClass, ProductsAreToldFromReadersOfTheirResults) {
+TEST(FusedClass, ProductsAreDistinguishedFromReadersOfTheirResults) {
   const std::map<std::string, KernelClass> expected = {
       {"triton_red_fused__unsafe_view_mm_mul_silu_t_view_10", KernelClass::gemv},
       {"triton_red_fused__to_copy_add_mean_mm_mul_rsqrt_t_view_15", KernelClass::gemv},

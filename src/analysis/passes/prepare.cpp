@@ -209,7 +209,7 @@ Utilization measure_utilization(const Prepared& prepared, const Stages& stages) 
   const AnalysisOptions& options = prepared.options;
   const llm::GpuSpecs& gpus = prepared.rules.gpus;
   const trace::Device* device = main_device(trace);
-  DeviceAsked asked;
+  RequestedDevice asked;
   asked.kind = prepared.device;
   asked.wanted = options.gpu.value_or(device == nullptr ? "" : device->name);
   auto spec = options.gpu || device == nullptr

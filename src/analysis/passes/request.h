@@ -28,9 +28,9 @@ struct AnalysisRules {
 
 // A run folder's own records, apart from its captures.
 struct RunRecord {
-  std::vector<profile::PassOverhead> overhead;
+  std::vector<profile::RecordingOverhead> overhead;
   std::vector<profile::CaptureFailure> captures_failed;
-  std::vector<profile::PassLoad> load;
+  std::vector<profile::RecordingLoad> load;
 };
 
 // What the user asked for.

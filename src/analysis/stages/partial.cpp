@@ -184,7 +184,7 @@ void report_untraced(const Stages& stages, Diagnostics& diagnostics) {
     diagnostics.info(
         "steps_not_traced",
         fmt::format("steps of {} were not traced ({} of {} were): kernel times, counts, layers and "
-                    "busy times are of the traced steps alone; wall times and tokens are of all",
+                    "busy times cover only the traced steps; wall times and tokens cover all steps",
                     name, tracing.steps_traced, tracing.steps_all),
         tracing.steps_all - tracing.steps_traced);
   }
@@ -266,9 +266,9 @@ void exclude_traced_parts(Stages& stages, Diagnostics& diagnostics) {
                          ? fmt::format("recording began within the first step of {}; it is "
                                        "excluded from the statistics",
                                        stages.stages[stage].name)
-                         : fmt::format("windows of tracing hold only a part of some instances of "
-                                       "{}, fewer steps than of another; they are excluded from "
-                                       "the statistics",
+                         : fmt::format("tracing windows cover only a part of some instances of {}, "
+                                       "which have fewer steps than another one; they are excluded "
+                                       "from the statistics",
                                        stages.stages[stage].name),
                      excluded[stage]);
   }
@@ -294,7 +294,7 @@ void flag_only_first(const trace::Trace& trace, Stages& stages, Diagnostics& dia
     stages.stages[stage].only_the_first = true;
     diagnostics.warn(
         "only_first_recorded",
-        fmt::format("{}, and the program ran on while nothing was traced; record without "
+        fmt::format("{}, and the program continued untraced; record without "
                     "--overhead-budget, or let the program warm up before recording starts",
                     what_is_cold(stages.stages[stage].name, all)));
   }

@@ -41,7 +41,7 @@ class CopiesTest : public ::testing::Test {
   trace::TraceBuilder builder_;
 };
 
-TEST_F(CopiesTest, AreToldByDeviceDirectionAndMemory) {
+TEST_F(CopiesTest, AreSummedByDeviceDirectionAndMemory) {
   add(0, 10, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 4000});
   add(10, 12, {"Host-to-Device", MemoryPlace::pinned, MemoryPlace::device, 4000});
   add(20, 50, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 1000});

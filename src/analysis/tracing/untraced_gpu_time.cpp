@@ -148,7 +148,8 @@ std::vector<Window> windows_between(const std::vector<Period>& periods, const Gr
 
 }  // namespace
 
-std::vector<size_t> collection_rows(const trace::TracingTable& table, trace::ProcessId process) {
+std::vector<size_t> tracing_change_rows(const trace::TracingTable& table,
+                                        trace::ProcessId process) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < table.size(); ++i) {
     if (table.process[i] == process) rows.push_back(i);
@@ -160,7 +161,7 @@ std::vector<size_t> collection_rows(const trace::TracingTable& table, trace::Pro
 TracingPeriods::TracingPeriods(const trace::Trace& trace) : by_process_(trace.processes.size()) {
   if (trace.tracing_changes.size() == 0) return;
   for (size_t i = 0; i < by_process_.size(); ++i) {
-    const auto rows = collection_rows(trace.tracing_changes, trace::ProcessId(i));
+    const auto rows = tracing_change_rows(trace.tracing_changes, trace::ProcessId(i));
     by_process_[i] = untraced_periods(trace.tracing_changes, rows);
     any_ = any_ || !by_process_[i].empty();
   }

@@ -10,7 +10,7 @@
 namespace llmprof::analysis {
 
 // A process's rows of the changes of tracing, in order of time.
-std::vector<size_t> collection_rows(const trace::TracingTable& table, trace::ProcessId process);
+std::vector<size_t> tracing_change_rows(const trace::TracingTable& table, trace::ProcessId process);
 
 // When our collector recorded no launches, by process, on the clock of the calls. A process that it
 // never traced has no such periods: its work comes from another tool, or there is none.

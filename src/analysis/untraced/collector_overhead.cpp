@@ -158,7 +158,7 @@ trace::ProcessId alternating_process(const trace::TracingTable& table) {
 // The collector's own step counts. A window's last step is followed by the next change.
 void count_duty(const trace::TracingTable& table, trace::ProcessId process, bool graphs,
                 profile::CollectorOverhead& result) {
-  const std::vector<size_t> rows = collection_rows(table, process);
+  const std::vector<size_t> rows = tracing_change_rows(table, process);
   Nanoseconds cost = 0;
   std::map<uint64_t, uint64_t> traced_windows;
   std::map<uint64_t, uint64_t> untraced_windows;

@@ -151,7 +151,7 @@ std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace) {
 std::vector<TracingPeriods::Period> detached_periods(const trace::Trace& trace,
                                                      trace::ProcessId process) {
   const trace::TracingTable& table = trace.tracing_changes;
-  const std::vector<size_t> rows = collection_rows(table, process);
+  const std::vector<size_t> rows = tracing_change_rows(table, process);
   const auto is_tracing = [&](size_t row) {
     return table.state[row] == trace::TracingState::tracing;
   };

@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(Secrets, AreToldByTheirNames) {
+TEST(Secrets, AreRecognizedByTheirNames) {
   for (const char* name :
        {"HF_TOKEN", "--api-key", "apiKey", "OPENAI_API_KEY", "client_secret", "DB_PASSWORD",
         "token", "GOOGLE_APPLICATION_CREDENTIALS", "workload.environment.WANDB_API_KEY", "Password",

@@ -370,7 +370,7 @@ TEST_F(NcuCaptureTest, EndsOneThatHangs) {
   expect_failure("ncu did not finish");
 }
 
-TEST_F(NcuCaptureTest, EndsWhenToldTo) {
+TEST_F(NcuCaptureTest, EndsOnRequest) {
   behave("hang");
   std::atomic<bool> stop = false;
   request_.limits.stop = &stop;

@@ -178,7 +178,7 @@ TEST_F(NsysCaptureTest, KeepsEveryReportOfARepeatedRange) {
   EXPECT_TRUE(contains(bytes("nsys/run.2.sqlite"), "second"));
 }
 
-TEST_F(NsysCaptureTest, AWorkloadThatFailsIsToldAsSuch) {
+TEST_F(NsysCaptureTest, AWorkloadThatFailsIsReportedAsSuch) {
   const CaptureResult result = capture("ok", "3");
   expect_failure(result, "the workload itself failed under nsys: exit code 3; it printed",
                  (folder.path() / "nsys/profile.log").string());
@@ -192,7 +192,7 @@ TEST_F(NsysCaptureTest, AFileThatNsysItselfMissesIsNotTheWorkloads) {
                  "sem_open");
 }
 
-TEST_F(NsysCaptureTest, AMissingWorkloadIsToldAsSuch) {
+TEST_F(NsysCaptureTest, AMissingWorkloadIsReportedAsSuch) {
   request.workload.argv = {"/nowhere/program"};
   expect_failure(capture("ok"), "nsys could not start the workload '/nowhere/program'",
                  "Correct the workload's command");
@@ -210,7 +210,7 @@ TEST_F(NsysCaptureTest, ClimbsDownTheLadder) {
   EXPECT_TRUE(exists("nsys/profile-2.log"));
 }
 
-TEST_F(NsysCaptureTest, ACrashIsTold) {
+TEST_F(NsysCaptureTest, ACrashIsReported) {
   const CaptureResult result = capture("crash");
   expect_failure(result, "nsys crashed and left no report: killed by signal 11", "LLMPROF_NSYS");
   expect_failure(result, "",
@@ -218,35 +218,35 @@ TEST_F(NsysCaptureTest, ACrashIsTold) {
   EXPECT_EQ(ends(), (Words{"profile signalled", "profile-2 signalled", "profile-3 signalled"}));
 }
 
-TEST_F(NsysCaptureTest, AnEmptyReportIsTold) {
+TEST_F(NsysCaptureTest, AnEmptyReportIsNamed) {
   expect_failure(capture("empty"), "nsys left an empty report (exit code 0)",
                  "The disk may be full");
   EXPECT_FALSE(exists("nsys/run.nsys-rep"));
 }
 
-TEST_F(NsysCaptureTest, GarbageIsToldAndKept) {
+TEST_F(NsysCaptureTest, GarbageIsReportedAndKept) {
   expect_failure(capture("garbage"), "nsys left a file that is not an Nsight Systems report",
                  "LLMPROF_NSYS");
   EXPECT_FALSE(exists("nsys/run.nsys-rep"));
   EXPECT_EQ(bytes("nsys/profile-run.nsys-rep.unusable"), "hello\n");
 }
 
-TEST_F(NsysCaptureTest, NoReportIsTold) {
+TEST_F(NsysCaptureTest, AMissingReportIsNamed) {
   expect_failure(capture("nothing"), "nsys reported success but left no report",
                  "Check the free disk space");
 }
 
-TEST_F(NsysCaptureTest, RefusedOptionsAreTold) {
+TEST_F(NsysCaptureTest, RefusedOptionsAreReported) {
   expect_failure(capture("refused"), "nsys failed and left no report: exit code 1; it printed",
                  "Illegal --trace argument 'cuda'");
 }
 
-TEST_F(NsysCaptureTest, AMissingPermissionIsTold) {
+TEST_F(NsysCaptureTest, AMissingPermissionIsReported) {
   expect_failure(capture("permission"), "nsys is not permitted to profile here: it printed",
                  "kernel.perf_event_paranoid");
 }
 
-TEST_F(NsysCaptureTest, AGatedRangeThatNeverBeganIsTold) {
+TEST_F(NsysCaptureTest, AGatedRangeThatNeverBeganIsReported) {
   request.options.gating_nvtx = true;
   const CaptureResult result = capture("nothing");
   expect_failure(
@@ -340,7 +340,7 @@ TEST_F(NsysCaptureTest, FailingStatisticsDoNotFailTheCapture) {
   EXPECT_TRUE(exists("nsys/run.sqlite"));
 }
 
-TEST_F(NsysCaptureTest, AReadOnlyBundleIsTold) {
+TEST_F(NsysCaptureTest, AReadOnlyBundleIsReported) {
   request.bundle = folder.write("file", "") / "bundle";
   request.environment = {};
   const CaptureResult result = capture_with_nsys(nsys, request);

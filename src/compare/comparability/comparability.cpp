@@ -136,9 +136,9 @@ Text cpu_peaks(const Profile& profile) {
 
 // Taken from the most disturbed pass.
 Text shared_cpus(std::span<const Run> runs) {
-  const profile::PassLoad* most = nullptr;
+  const profile::RecordingLoad* most = nullptr;
   for (const Run& run : runs) {
-    for (const profile::PassLoad& pass : run.profile.context.load) {
+    for (const profile::RecordingLoad& pass : run.profile.context.load) {
       if (!profile::cpus_were_short(pass)) continue;
       if (most == nullptr || pass.others > most->others) most = &pass;
     }

@@ -31,8 +31,8 @@ class SingleRuns {
   double widen_on_gpu(const Made& made, Comparison& comparison) const;
 
   bool cpu_ = false;
-  const profile::PassLoad* base_load_ = nullptr;  // null: not measured
-  const profile::PassLoad* now_load_ = nullptr;
+  const profile::RecordingLoad* base_load_ = nullptr;  // null: not measured
+  const profile::RecordingLoad* now_load_ = nullptr;
   bool short_of_cpus_ = false;  // in any pass of either side
 };
 

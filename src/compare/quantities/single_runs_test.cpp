@@ -8,7 +8,7 @@
 namespace llmprof::compare {
 namespace {
 
-Run run_on(std::string_view device, std::vector<profile::PassLoad> load) {
+Run run_on(std::string_view device, std::vector<profile::RecordingLoad> load) {
   Run run;
   run.profile.context.device_kind = *profile::find_word<profile::DeviceKind>(device);
   run.profile.context.load = std::move(load);
@@ -35,7 +35,7 @@ Comparison widened(const Run& base, const Run& now, const SingleRuns::Made& made
   return comparison;
 }
 
-const profile::PassLoad kQuiet{profile::RecordingName::collector, 2, 2, 2, 0};
+const profile::RecordingLoad kQuiet{profile::RecordingName::collector, 2, 2, 2, 0};
 
 TEST(SingleRuns, SeveralRunsNeedNoAssumption) {
   const std::vector<compare::Run> two(2, run_on("cpu", {}));
@@ -53,7 +53,7 @@ TEST(SingleRuns, OnAQuietCpuDifferByAFifth) {
 
 TEST(SingleRuns, OnASharedCpuDifferByWhatOthersTook) {
   // Others used as much CPU as the program, which may have doubled its time.
-  const profile::PassLoad shared{profile::RecordingName::collector, 2, 2, 1, 1};
+  const profile::RecordingLoad shared{profile::RecordingName::collector, 2, 2, 1, 1};
   const Comparison slower =
       widened(run_on("cpu", {kQuiet}), run_on("cpu", {shared}), {true, 10, 0, 2, 2});
   EXPECT_DOUBLE_EQ(*slower.low, 19.8 / 2.4 - 10 - 0.05);

@@ -119,9 +119,9 @@ class MeasuredKernels {
             packet.number(fields::GpuSpecification::category, fields::compute);
           });
         };
-        specify(
-            kQueueNumber, "Kernels measured by ncu",
-            "The first launch like each that ncu measured; values are means over ncu's launches");
+        specify(kQueueNumber, "Kernels measured by ncu",
+                "The first launch of each kernel and shape that ncu measured; values are means "
+                "over the launches that ncu measured");
         specify(kStageNumber, "kernel", "Measured by ncu in a run of its own");
       });
       packet.message(fields::Packet::gpu_counter_event, [&] {

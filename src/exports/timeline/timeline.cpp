@@ -137,13 +137,13 @@ Result<Timeline> timeline_of(const ExportSources& sources, std::vector<ClockSpan
   }
   if (!window) {
     return fail_input(
-        "The captures hold totals or single measured kernels, and nothing with a place in time; "
+        "The captures hold totals or single measured kernels, but no times; "
         "`llmprof run` records a timeline.");
   }
   if (static_cast<uint64_t>(window->end) - static_cast<uint64_t>(window->origin) > kLongestSpan) {
     return fail_input(
-        "The captures' times are more than 100 days apart, which no axis shows: they are damaged, "
-        "or of different clocks.");
+        "The captures' times are more than 100 days apart, too far for one timeline: they are "
+        "damaged, or use different clocks.");
   }
   Draft draft;
   draft.window = *window;

@@ -146,8 +146,7 @@ std::string to_partial(const RankPart& part) {
 
 Result<RankPart> from_partial(std::string_view bytes) {
   if (!is_partial(bytes)) {
-    return fail_input(
-        "no partial profile of llmprof, which `llmprof analyze --partial` writes of each rank");
+    return fail_input("not a partial profile; `llmprof analyze --partial` writes one per rank");
   }
   Header header;
   if (bytes.size() < sizeof header) return damaged("it is cut off");

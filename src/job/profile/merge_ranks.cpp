@@ -24,14 +24,14 @@ Result<void> check_parts(const std::vector<RankPart>& parts) {
     const RankIdentity& who = parts[i].identity;
     if (i > 0 && parts[i - 1].identity.rank == who.rank) {
       return fail_input(fmt::format(
-          "rank {} is there twice: {}; {}: name the captures of one run, and each rank once",
+          "rank {} was given twice: {}; {}: name the captures of one run, and each rank once",
           who.rank, captures_of(parts[i - 1]), captures_of(parts[i])));
     }
     if (who.job.empty()) continue;
     if (of_job != nullptr && of_job->identity.job != who.job) {
-      return fail_input(
-          fmt::format("ranks {} and {} are of two jobs, {} and {}: name the captures of one",
-                      of_job->identity.rank, who.rank, of_job->identity.job, who.job));
+      return fail_input(fmt::format(
+          "ranks {} and {} belong to different jobs, {} and {}: name the captures of one job",
+          of_job->identity.rank, who.rank, of_job->identity.job, who.job));
     }
     of_job = &parts[i];
   }

@@ -164,7 +164,7 @@ TEST(MergeRanks, PartsThatDoNotBelongTogetherAreRefused) {
   one.identity.job = "a";
   const auto mixed = merged({std::move(one), std::move(other)});
   ASSERT_FALSE(mixed);
-  EXPECT_NE(mixed.error().message.find("two jobs"), std::string::npos);
+  EXPECT_NE(mixed.error().message.find("different jobs"), std::string::npos);
   EXPECT_FALSE(merged({RankPart()}));
 }
 

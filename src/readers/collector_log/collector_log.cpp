@@ -229,7 +229,7 @@ class Log {
          findings.overwritten_kernels);
     warn("graph_built_before_attach",
          "kernels of graphs that were built before the collector attached: their layers are "
-         "unknown; attach it from the program's start",
+         "unknown; start the program with the collector",
          findings.kernels_of_old_graphs);
     info("collector_log_unfinished", "records that were being written when the program ended",
          findings.unfinished_chunks);

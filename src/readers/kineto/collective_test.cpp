@@ -25,7 +25,7 @@ trace::Trace read_operator(std::string_view name, std::string_view arguments,
       category, name, arguments)));
 }
 
-TEST(KinetoCollective, IsToldByAKernelsArguments) {
+TEST(KinetoCollective, IsReadFromAKernelsArguments) {
   const trace::Trace trace = read_kineto_or_fail(one_event(
       R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_ReduceScatter","pid":0,"tid":7,"ts":10,"dur":2.5,
           "args":{"External id":6,"device":0,"stream":7,"correlation":5,"Collective name":"_reduce_scatter_base",
@@ -46,7 +46,7 @@ TEST(KinetoCollective, IsToldByAKernelsArguments) {
   EXPECT_EQ(rows.sequence[0], 12U);
 }
 
-TEST(KinetoCollective, IsToldByAnOperator) {
+TEST(KinetoCollective, IsReadFromAnOperator) {
   const trace::Trace trace = read_operator(
       "record_param_comms",
       R"("Collective name":"allreduce","dtype":"Float","In msg nelems":53120,"Global rank start":0,"Group size":2,"Process Group Ranks":"[0, 1]","Out msg nelems":53120,"Process Group ID":0)");
@@ -63,7 +63,7 @@ TEST(KinetoCollective, IsToldByAnOperator) {
   EXPECT_EQ(rows.sequence[0], trace::kNoSequence);
 }
 
-TEST(KinetoCollective, IsToldByAnAnnotationsInputs) {
+TEST(KinetoCollective, IsReadFromAnAnnotationsInputs) {
   const auto annotated = [](std::string_view name, std::string_view arguments) {
     trace::Trace trace = read_operator(name, arguments, "user_annotation");
     EXPECT_EQ(trace.ranges.size(), 1U);
@@ -92,7 +92,7 @@ TEST(KinetoCollective, IsToldByAnAnnotationsInputs) {
       std::pair(CollectiveKind::all_reduce, uint64_t{0}));
 }
 
-TEST(KinetoCollective, IsToldByAnEnginesOwnAllReduce) {
+TEST(KinetoCollective, IsReadFromAnEnginesOwnAllReduce) {
   const trace::Trace trace =
       read_operator("symm_mem::multimem_all_reduce_",
                     R"("Input type":["c10::BFloat16","",""],"Input Dims":[[2557440],[],[]])");

@@ -220,7 +220,7 @@ TEST(KinetoJson, SaysWhatItLeavesOut) {
   }));
 }
 
-TEST(KinetoJson, ProcessesOfAMergedTraceAreToldApartByCorrelation) {
+TEST(KinetoJson, ProcessesOfAMergedTraceAreSeparatedByCorrelation) {
   const trace::Trace trace = read_kineto_fixture("merged_processes.json");
   ASSERT_EQ(trace.kernels.size(), 3U);
   const auto pid = [&](size_t row) {

@@ -188,7 +188,7 @@ TEST(NsysCsv, ProjectedRangesGiveTheRangesOfTheCpu) {
   EXPECT_EQ(trace.strings[trace.ranges.domain[1]], "LLM");
 }
 
-TEST(NsysCsv, MixedSummaryIsToldApartByCategory) {
+TEST(NsysCsv, MixedSummaryIsSeparatedByCategory) {
   const trace::Trace trace = read_csv_fixture("api_gpu_sum.csv");
   ASSERT_EQ(trace.kernel_summaries.size(), 1U);
   EXPECT_EQ(trace.kernel_summaries[0].total, 400);

@@ -134,7 +134,7 @@ TEST(Stage1Metrics, KeepsTheFirstOfTwoFiles) {
   EXPECT_TRUE(trace.diagnostics.has("stage1_metrics_second_file"));
 }
 
-TEST(Stage1Metrics, IsToldFromOtherJson) {
+TEST(Stage1Metrics, IsDistinguishedFromOtherJson) {
   const auto own = [](std::string_view text) { return find_reader(text) == &kStage1MetricsReader; };
   EXPECT_TRUE(own(R"({"aggregates": {)"));
   EXPECT_TRUE(own("\xEF\xBB\xBF {\"a\": [{\"b\": \"}\\\"\"}], \"mfu_per_stage\": {}}"));
@@ -146,7 +146,7 @@ TEST(Stage1Metrics, IsToldFromOtherJson) {
   EXPECT_FALSE(own(R"({"schema_version": 1, "kernels": [], "tokens_per_s": 1})"));
 }
 
-TEST(Stage1Metrics, AreToldFromEveryOtherFixture) {
+TEST(Stage1Metrics, AreDistinguishedFromEveryOtherFixture) {
   for (const char* folder : {"nsys_sqlite", "nsys_csv", "ncu", "kineto", "stage1_metrics"}) {
     for (const auto& entry : std::filesystem::directory_iterator(testing::test_data(folder))) {
       const auto head = read_head(entry.path(), kHeadBytes);

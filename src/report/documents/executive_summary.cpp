@@ -67,11 +67,12 @@ std::string token_times(const Profile& profile) {
 std::string request_times(const Profile& profile) {
   const ServedWindow* window = shown_window(profile);
   if (window == nullptr) return {};
-  const std::string first =
-      window->prompt
-          ? fmt::format("get a first token {} ms after their turn and another one every {} ms",
-                        ms(window->prompt), ms(window->token))
-          : fmt::format("get a token every {} ms", ms(window->token));
+  const std::string first = window->prompt
+                                ? fmt::format(
+                                      "get their first token after {} ms, without queue time, and "
+                                      "a further one every {} ms",
+                                      ms(window->prompt), ms(window->token))
+                                : fmt::format("get a token every {} ms", ms(window->token));
   return fmt::format("requests {} (up to {}); ", first, counted(window->sequences_max, "sequence"));
 }
 

@@ -36,7 +36,7 @@ void add_stage_walls(const Profile& profile, Document& document) {
   if (!document.begin(2, "Stages", profile.stages.empty(), none)) return;
   document.add(table_of(
       fmt::format("stage | #{}s measured | #mean wall time without tracing (ms) | #mean wall time, "
-                  "traced (ms) | #added by tracing, of the time without it",
+                  "traced (ms) | #added by tracing (share of the time without tracing)",
                   instance_name(profile, "instance")),
       profile.stages, [](const Stage& stage) {
         const auto& own = stage.untraced;
@@ -62,7 +62,7 @@ void add_top_findings(const Profile& profile, Document& document) {
   const std::string none = "None: " + why_no_findings(profile);
   if (!document.begin(2, "Findings", profile.findings.empty(), none)) return;
   document.add(table_of(
-      "finding | what to do | stage | #potential saving, up to (ms) | saved | #share of the "
+      "finding | what to do | stage | #potential saving, up to (ms) | per | #share of the "
       "stage's wall time",
       profile.findings,
       [](const Finding& finding) {

@@ -209,8 +209,8 @@ void add_recommendations(const Profile& profile, Document& document) {
         table.rows.begin(),
         cells(fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not recorded",
                           percent(hidden->share_of_gpu_time)),
-              "Record again with nsys profile --cuda-graph-trace=node first: the rows below are "
-              "about the other kernels alone.",
+              "Record again with nsys profile --cuda-graph-trace=node first: the rows below "
+              "cover only the other kernels.",
               kMissing, kMissing, kMissing));
   }
   document.add(std::move(table));

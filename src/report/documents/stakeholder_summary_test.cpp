@@ -119,8 +119,8 @@ TEST(ExecutiveSummary, SpeaksOfOperatorsOnACpu) {
   profile::Stage& decode = sample.stages[1];
   testing::set_budget(decode, {{"gemm", 8}, {"between operators", 10, true}});
   EXPECT_TRUE(has(executive_sentences(shown(sample))[1],
-                  "there 55.6 % of wall time is outside recorded operators, mostly what runs "
-                  "between operators (55.6 % of wall time)"));
+                  "there 55.6 % of wall time is outside recorded operators, mostly code between "
+                  "operators (55.6 % of wall time)"));
   EXPECT_TRUE(has(executive_sentences(shown(sample))[2],
                   "decode uses 29.2 % of the CPU's measured memory bandwidth"));
   EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with(

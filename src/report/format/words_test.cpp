@@ -15,7 +15,7 @@ TEST(PartNames, AreSpelledForReaders) {
 TEST(PartNames, ArePlainForPeopleWhoWriteNoKernels) {
   EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("gemm")), "matrix products");
   EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("between operators")),
-            "what runs between operators");
+            "code between operators");
   EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("quantise")), "quantization");
   EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("elementwise")),
             "element-wise operations");

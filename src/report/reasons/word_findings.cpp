@@ -28,7 +28,7 @@ constexpr Phrase kPhrases[] = {
     {"how_launched",
      "{kernels}, [graph_replays_per_instance?and {graph_replays_per_instance:~CUDA graph replay} "
      "{per}][!graph_replays_per_instance?[share_in_graphs>0?{share_in_graphs:percent}][!share_in_"
-     "graphs>0?none] of them in CUDA graphs]"},
+     "graphs>0?none] in CUDA graphs]"},
     {"above_floor",
      "{saving} above the floor[floor?: {time:ms} ms {per} against a floor of {floor:ms} ms "
      "({floor_rule})[time_over_floor?, {time_over_floor:ratio} times as long]; {kernel_counts}]; "
@@ -198,8 +198,8 @@ constexpr auto kFindingTexts = [] {
       // Between the ranks of a job.
       {straggler, "Other ranks wait for rank {rank}",
        "[unit?{saving}][!unit?up to {recoverable:ms} ms in the whole timeline]: others wait for "
-       "rank {rank}[unit? up to {wait_per_step:fine_ms} ms per step], {wait_total:ms} ms over all "
-       "of them; it arrives last in {last_share:percent} of the "
+       "rank {rank}[unit? up to {wait_per_step:fine_ms} ms per step], {wait_total:ms} ms summed "
+       "over these ranks; it arrives last in {last_share:percent} of the "
        "[by_step_time?steps][!by_step_time?collectives][why?; {why}][lower_bound?; not all ranks "
        "were recorded, so waits may be longer]",
        "[cause=longer_kernels?Compare the kernels of rank {rank} with those of another rank. Check "

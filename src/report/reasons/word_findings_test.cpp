@@ -248,7 +248,7 @@ TEST(FindingWords, StartWithNumbersAndTheirDenominators) {
   EXPECT_EQ(launch.evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time): late launches cause 366 "
             "gaps per request; 60.0 % of the gap time is in CUDA calls and 40.0 % in host code "
-            "between them; 72 kernels per step, none of them in CUDA graphs");
+            "between them; 72 kernels per step, none in CUDA graphs");
   EXPECT_EQ(
       worded(example(FindingKind::gemm_above_floor)).evidence,
       "up to 3.500 ms per request (38.9 % of the stage's wall time) above the floor: 5.000 "
@@ -287,10 +287,11 @@ TEST(FindingWords, SayThatTracingAddedToTheLossOnlyIfItDid) {
 TEST(FindingWords, NameTheRankThatOthersWaitFor) {
   const Finding straggler = worded(example(FindingKind::straggler));
   EXPECT_EQ(straggler.title, "Other ranks wait for rank 1");
-  EXPECT_EQ(straggler.evidence,
-            "up to 3.500 ms per request (38.9 % of the stage's wall time): others wait for rank 1 "
-            "up to 0.8000 ms per step, 14.400 ms over all of them; it arrives last in 98.0 % "
-            "of the collectives; its kernels take longer");
+  EXPECT_EQ(
+      straggler.evidence,
+      "up to 3.500 ms per request (38.9 % of the stage's wall time): others wait for rank 1 "
+      "up to 0.8000 ms per step, 14.400 ms summed over these ranks; it arrives last in 98.0 % "
+      "of the collectives; its kernels take longer");
   for (const std::string_view cause : {"late_launch", "more_tokens", "lower_clock", "unknown"}) {
     Finding other = example(FindingKind::straggler);
     other.values[1].text = cause;
@@ -301,8 +302,8 @@ TEST(FindingWords, NameTheRankThatOthersWaitFor) {
   whole.stage.reset();
   whole.unit.reset();
   EXPECT_EQ(worded(whole).evidence,
-            "up to 3.500 ms in the whole timeline: others wait for rank 1, 14.400 ms over all of "
-            "them; it arrives last in 98.0 % of the collectives; its kernels take longer; "
+            "up to 3.500 ms in the whole timeline: others wait for rank 1, 14.400 ms summed over "
+            "these ranks; it arrives last in 98.0 % of the collectives; its kernels take longer; "
             "not all ranks were recorded, so waits may be longer");
   EXPECT_EQ(worded(example(FindingKind::slow_link)).evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time): all-reduce of 16.00 MB "

@@ -16,7 +16,7 @@ struct ReasonText {
 constexpr std::string_view kPassesOfLayers =
     "{passes:#forward pass} of [*layers/ or ?{layers}] [named?attention ]layers, ";
 constexpr std::string_view kShareOfModel =
-    "[tp|pp|ep?; one GPU's share of[tp? tp {tp}][pp? pp {pp}][ep? ep {ep}]]";
+    "[tp|pp|ep?; for one GPU of[tp? tp {tp}][pp? pp {pp}][ep? ep {ep}]]";
 constexpr std::string_view kOfModel =
     "[model_layers? (the model of {model_layers} attention layers)]";
 constexpr std::string_view kAtPeak =
@@ -98,7 +98,7 @@ constexpr auto kReasonTexts = [] {
       {contexts_unknown,
        "MBU needs the context length of every sequence, which the capture does not hold"},
       {busy_time_untraced,
-       "no figures on busy time, because the collector did not trace all the time"},
+       "no figures on busy time, because the collector did not trace continuously"},
       {work_not_recorded, "no operator in it was recorded with FLOPs or bytes"},
       {prompt_tokens_unknown,
        "the number of prompt tokens is not known; give it with --prompt-tokens"},
@@ -130,8 +130,8 @@ constexpr auto kReasonTexts = [] {
        kShareOfModel},
       {engine_steps,
        "{steps:#step} of {tokens_per_step:.1f} tokens on average; attention and the KV cache are "
-       "left out, because the contexts are not known[steps_without_contexts? of "
-       "{steps_without_contexts:#step}]",
+       "excluded, because the contexts[steps_without_contexts? of {steps_without_contexts:#step}] "
+       "are unknown",
        kShareOfModel},
       {engine_steps_in_context,
        "{steps:#step} of {tokens_per_step:.1f} tokens on average, at contexts of "
@@ -168,19 +168,19 @@ constexpr auto kReasonTexts = [] {
       {own_time_unknown_cause, "its own time: the capture does not show its cause"},
       {own_time_without_floor, "its own time; no floor"},
       {bound_by_ncu,
-       "a kernel is bound by memory if its memory throughput is at least {bound_share_of_peak:g%} "
-       "of the peak and not below its compute share; by compute if its compute (SM) throughput is "
-       "at least {bound_share_of_peak:g%} of the peak and above its memory share; by latency if "
-       "both are below {bound_share_of_peak:g%}; unknown if one of them was not measured. "
+       "a kernel is bound by memory or by compute if the higher of its memory and compute (SM) "
+       "throughput is at least {bound_share_of_peak:g%} of the peak (memory if both are equal). "
+       "Below that it is bound by latency. It is unknown if one of them was not measured. "
        "Percentages are ncu's (SpeedOfLight), of the peak at the clocks of its run, mean over the "
-       "launches measured"},
+       "measured launches"},
       {bound_by_counters,
        "for kernels measured by the GPU's counters, a sample belongs to a kernel that ran alone "
-       "for at least {share_of_sample:g%} of it; FLOP/s are the tensor cores' activity times the "
-       "dense peak of the number format (from the kernel's name, otherwise from the model): an "
-       "upper bound, which counts each active cycle as fully used, at the data-sheet clock; work "
-       "outside the tensor cores is excluded. Such a kernel is bound by memory or by compute from "
-       "{bound_share_of_peak:g%} of the peak on, whichever is higher, and unknown below"},
+       "for at least {share_of_sample:g%} of it. FLOP/s are the tensor cores' activity times the "
+       "dense peak of the number format (from the kernel's name, otherwise from the model). This "
+       "is an upper bound: each active cycle counts as fully used, at the data-sheet clock. Work "
+       "outside the tensor cores is excluded. From {bound_share_of_peak:g%} of the peak on, the "
+       "kernel is bound by memory or compute, whichever is higher; below that its bound is "
+       "unknown"},
       {bound_by_recorded_work,
        "a kernel is bound by memory if its bytes over time are at least {bound_share_of_peak:g%} "
        "of the measured memory bandwidth and not below its compute share; by compute if its FLOPs "
@@ -203,8 +203,8 @@ constexpr auto kReasonTexts = [] {
        "{kernels_without} of {kernels:#kernel}: no bound class (`--section SpeedOfLight`)"},
       {shorter_than_samples,
        "{kernels_without} of {kernels:#kernel} without ncu's metrics: too short for the counters' "
-       "sampling interval of {interval:ms} ms, of which no launches of one kernel alone fill "
-       "{share_of_sample:g%} (`collector.counter_hz=10000` samples every 0.1 ms)"},
+       "sampling interval of {interval:ms} ms: no kernel alone fills {share_of_sample:g%} of a "
+       "sample (`collector.counter_hz=10000` samples every 0.1 ms)"},
       {operators_without_work,
        "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)"},
       {bound_needs_cpu_peaks,
@@ -237,14 +237,14 @@ constexpr auto kReasonTexts = [] {
        "{kernels_per_pass:.4g} kernels per pass, the median layer has "
        "{median_kernels_per_pass:.4g}"},
       {few_tracing_windows,
-       "at least {windows_needed} windows of traced and {windows_needed} of untraced steps that "
-       "lie entirely inside a decode are needed, and there are {traced_windows} and "
-       "{untraced_windows}: decode more tokens, or shorten the period of --duty"},
+       "{traced_windows} windows of traced and {untraced_windows} of untraced steps lie entirely "
+       "inside a decode, but {windows_needed} of each are needed: decode more tokens, or shorten "
+       "the period of --duty"},
       {slow_step_rule,
-       "longer than the median of comparable steps (same kind, batch and tokens) by more than "
-       "{share_above_median:0%} and by more than {deviations_above_median:g} times the typical "
-       "deviation of the faster half of them; with fewer than {comparable_steps} comparable steps, "
-       "if it is more than [times_the_median=2?twice][!times_the_median=2?{times_the_median:g} "
+       "more than {share_above_median:0%} and more than {deviations_above_median:g} typical "
+       "deviations (of the faster half) longer than the median of comparable steps (same kind, "
+       "batch and tokens). With fewer than {comparable_steps} comparable steps, it is slow if it "
+       "takes more than [times_the_median=2?twice][!times_the_median=2?{times_the_median:g} "
        "times] as long as the median step of its kind"},
       {longer_work,
        "{work}[more_calls? ({more_calls:#call} more)][!more_calls?[calls>1? ({calls} calls "
@@ -277,9 +277,9 @@ constexpr auto kReasonTexts = [] {
        "compute"},
       {parallelism_not_clear, "its pattern ({collectives:#collective}) fits no known parallelism"},
       {rank_busy_longer,
-       "its kernels take {longer:fine_ms} ms[by_step? per step] longer where it comes last "
-       "({busy:fine_ms} ms[by_step? per step] between collectives; {busy_of_others:fine_ms} ms on "
-       "the others, mean)"},
+       "when it arrives last, its kernels take {longer:fine_ms} ms[by_step? per step] longer "
+       "({busy:fine_ms} ms[by_step? per step] between collectives; mean of the others "
+       "{busy_of_others:fine_ms} ms)"},
       {rank_launched_later,
        "[longer?it launches {later:fine_ms} ms[by_step? per step] later, and its kernels take "
        "{longer:fine_ms} ms longer][!longer?its kernels take as long as the others', but it "

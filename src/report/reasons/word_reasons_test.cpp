@@ -181,7 +181,7 @@ std::vector<Example> utilization_examples() {
        "MBU needs the context length of every sequence, which the capture does not hold"},
       {Kind::busy_time_untraced,
        {},
-       "no figures on busy time, because the collector did not trace all the time"},
+       "no figures on busy time, because the collector did not trace continuously"},
       {Kind::work_not_recorded, {}, "no operator in it was recorded with FLOPs or bytes"},
       {Kind::prompt_tokens_unknown,
        {},
@@ -225,24 +225,24 @@ std::vector<Example> basis_examples() {
            .add("images", 2)
            .add("tp", 2)
            .add("ep", 4),
-       "1 pass of 1 prompt token (metrics.json), batch 2 (--batch), 2 images; one GPU's share of "
-       "tp 2 ep 4"},
+       "1 pass of 1 prompt token (metrics.json), batch 2 (--batch), 2 images; for one GPU of tp 2 "
+       "ep 4"},
       {Kind::decode_passes, decode(24),
        "24 steps of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), batch 1 "
        "(assumed)"},
       {Kind::decode_passes, decode(23.5).add("other_new_tokens", 100, "--new-tokens").add("pp", 2),
        "23.5 steps on average of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), "
-       "batch 1 (assumed); --new-tokens says 100 new tokens; one GPU's share of pp 2"},
+       "batch 1 (assumed); --new-tokens says 100 new tokens; for one GPU of pp 2"},
       {Kind::decode_passes, FindingValues().add("steps", 1, "--new-tokens").add_all(decode(1)),
        "1 step (--new-tokens) of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), "
        "batch 1 (assumed)"},
       {Kind::engine_steps, FindingValues().add("steps", 2048).add("tokens_per_step", 6.25),
-       "2048 steps of 6.2 tokens on average; attention and the KV cache are left out, because the "
-       "contexts are not known"},
+       "2048 steps of 6.2 tokens on average; attention and the KV cache are excluded, because the "
+       "contexts are unknown"},
       {Kind::engine_steps,
        FindingValues().add("steps", 12).add("tokens_per_step", 4).add("steps_without_contexts", 3),
-       "12 steps of 4.0 tokens on average; attention and the KV cache are left out, because the "
-       "contexts are not known of 3 steps"},
+       "12 steps of 4.0 tokens on average; attention and the KV cache are excluded, because the "
+       "contexts of 3 steps are unknown"},
       {Kind::engine_steps_in_context,
        FindingValues()
            .add("steps", 2)
@@ -316,20 +316,18 @@ std::vector<Example> roofline_examples() {
   const auto rule = FindingValues().add("bound_share_of_peak", Share{0.6});
   return {
       {Kind::bound_by_ncu, rule,
-       "a kernel is bound by memory if its memory throughput is at least 60 % of the peak and not "
-       "below its compute share; by compute if its compute (SM) throughput is at least 60 % of the "
-       "peak and above its memory share; by latency if both are below 60 %; unknown if one of them "
-       "was not measured. Percentages are ncu's (SpeedOfLight), of the peak at the clocks of its "
-       "run, mean over the launches measured"},
+       "a kernel is bound by memory or by compute if the higher of its memory and compute (SM) "
+       "throughput is at least 60 % of the peak (memory if both are equal). Below that it is bound "
+       "by latency. It is unknown if one of them was not measured. Percentages are ncu's "
+       "(SpeedOfLight), of the peak at the clocks of its run, mean over the measured launches"},
       {Kind::bound_by_counters,
        FindingValues().add("bound_share_of_peak", Share{0.6}).add("share_of_sample", Share{0.9}),
        "for kernels measured by the GPU's counters, a sample belongs to a kernel that ran alone "
-       "for at least 90 % of it; FLOP/s are the tensor cores' activity times the dense peak of the "
-       "number format (from the kernel's name, otherwise from the model): an upper bound, which "
-       "counts each active cycle as fully used, at the data-sheet clock; work outside the tensor "
-       "cores is excluded. Such a kernel is bound by memory or by "
-       "compute from 60 % of "
-       "the peak on, whichever is higher, and unknown below"},
+       "for at least 90 % of it. FLOP/s are the tensor cores' activity times the dense peak of the "
+       "number format (from the kernel's name, otherwise from the model). This is an upper bound: "
+       "each active cycle counts as fully used, at the data-sheet clock. Work outside the tensor "
+       "cores is excluded. From 60 % of the peak on, the kernel is bound by memory or compute, "
+       "whichever is higher; below that its bound is unknown"},
       {Kind::bound_by_recorded_work, rule,
        "a kernel is bound by memory if its bytes over time are at least 60 % of the measured "
        "memory bandwidth and not below its compute share; by compute if its FLOPs over time are at "
@@ -352,8 +350,8 @@ std::vector<Example> roofline_examples() {
       {Kind::shorter_than_samples,
        kernels(9).add("interval", profile::Milliseconds{0.5}).add("share_of_sample", Share{0.9}),
        "9 of 12 kernels without ncu's metrics: too short for the counters' sampling interval of "
-       "0.500 ms, of which no launches of one kernel alone fill 90 % "
-       "(`collector.counter_hz=10000` samples every 0.1 ms)"},
+       "0.500 ms: no kernel alone fills 90 % of a sample (`collector.counter_hz=10000` samples "
+       "every 0.1 ms)"},
       {Kind::operators_without_work,
        {},
        "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)"},
@@ -405,17 +403,17 @@ std::vector<Example> other_examples() {
        "6 kernels per pass, the median layer has 11.12"},
       {Kind::few_tracing_windows,
        FindingValues().add("windows_needed", 3).add("traced_windows", 2).add("untraced_windows", 1),
-       "at least 3 windows of traced and 3 of untraced steps that lie entirely inside a decode are "
-       "needed, and there are 2 and 1: decode more tokens, or shorten the period of --duty"},
+       "2 windows of traced and 1 of untraced steps lie entirely inside a decode, but 3 of each "
+       "are needed: decode more tokens, or shorten the period of --duty"},
       {Kind::slow_step_rule,
        FindingValues()
            .add("share_above_median", Share{0.05})
            .add("deviations_above_median", 3)
            .add("comparable_steps", 4)
            .add("times_the_median", 2),
-       "longer than the median of comparable steps (same kind, batch and tokens) by more than 5 % "
-       "and by more than 3 times the typical deviation of the faster half of them; with fewer than "
-       "4 comparable steps, if it is more than twice as long as the median step of its kind"},
+       "more than 5 % and more than 3 typical deviations (of the faster half) longer than the "
+       "median of comparable steps (same kind, batch and tokens). With fewer than 4 comparable "
+       "steps, it is slow if it takes more than twice as long as the median step of its kind"},
   };
 }
 
@@ -488,8 +486,8 @@ std::vector<Example> job_examples() {
            .add("busy_of_others", Milliseconds{1.6})
            .add("longer", Milliseconds{0.8})
            .add("by_step", true),
-       "its kernels take 0.8000 ms per step longer where it comes last (2.4000 ms per step between "
-       "collectives; 1.6000 ms on the others, mean)"},
+       "when it arrives last, its kernels take 0.8000 ms per step longer (2.4000 ms per step "
+       "between collectives; mean of the others 1.6000 ms)"},
       {Kind::rank_launched_later,
        FindingValues()
            .add("later", Milliseconds{0.8})

@@ -74,7 +74,7 @@ std::string basis_sentence(const PotentialSavings& stage) {
 Table finding_table(const Profile& profile) {
   const std::string per = per_unit(profile);
   Table table = table_of(
-      "#no. | finding | stage | #potential saving (ms) | saved | #share of the stage's wall time | "
+      "#no. | finding | stage | #potential saving (ms) | per | #share of the stage's wall time | "
       "#potential saving (ms per output token)");
   for (const Finding& finding : profile.findings) {
     table.add(std::to_string(table.rows.size() + 1), finding.title, finding.stage.value_or(""),
@@ -82,7 +82,7 @@ Table finding_table(const Profile& profile) {
               percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt),
               fine_ms(finding.saving_per_output_token));
   }
-  table.show_if(per.empty(), "saved").show_if(has_tokens(profile), kSavingPerToken);
+  table.show_if(per.empty(), "per").show_if(has_tokens(profile), kSavingPerToken);
   if (!per.empty()) table.columns[3].title = fmt::format("potential saving (ms {})", per);
   return table;
 }

@@ -36,12 +36,13 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks));
 }
 
-// "0.8000 ms per step (30.3 % of it)"; without stages, over the whole timeline.
+// "0.8000 ms per step (30.3 % of the job's step)"; without stages, over the whole timeline.
 std::string wait_words(const Straggler& straggler) {
   const bool staged = !straggler.stage.empty();
   std::string text = fmt::format("{} ms{}", fine_ms(straggler.wait_per_step),
                                  staged ? " per step" : " in the whole timeline");
-  if (straggler.share_of_step) text += fmt::format(" ({} of it)", percent(straggler.share_of_step));
+  if (straggler.share_of_step)
+    text += fmt::format(" ({} of the job's step)", percent(straggler.share_of_step));
   return text;
 }
 

@@ -98,9 +98,9 @@ TEST(JobSections, AreEmptyWithoutAJob) {
 
 TEST(JobSections, NameTheStraggler) {
   EXPECT_EQ(straggler_sentence(two_ranks()),
-            "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of it): its kernels "
-            "take 0.8000 ms per step longer where it comes last (2.4000 ms per step between "
-            "collectives; 1.6000 ms on the others, mean).");
+            "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of the job's step): "
+            "when it arrives last, its kernels take 0.8000 ms per step longer (2.4000 ms per step "
+            "between collectives; mean of the others 1.6000 ms).");
   const auto sentences = job_sentences(two_ranks());
   ASSERT_EQ(sentences.size(), 4);
   EXPECT_EQ(sentences[0], "Job of 4 ranks (4711) on 2 hosts, 3 recorded: tensor parallelism of 4.");

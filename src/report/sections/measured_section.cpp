@@ -152,7 +152,7 @@ void add_tracing_notes(const Profile& profile, Document& document) {
     }
     document.note(
         fmt::format("{}: {} of {} ({}) {} traced. Kernel times and counts, layers and busy times "
-                    "cover only these; busy and idle shares are of their part of the wall time; "
+                    "cover only these; busy and idle shares refer to the wall time of these steps; "
                     "wall times cover all steps.",
                     stage.name, grouped(tracing->steps_traced), counted(tracing->steps_all, "step"),
                     percent(tracing->share_of_steps), were(tracing->steps_traced)));

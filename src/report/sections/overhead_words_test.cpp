@@ -5,7 +5,7 @@
 namespace llmprof::report {
 namespace {
 
-profile::Profile with_passes(std::vector<profile::PassOverhead> passes) {
+profile::Profile with_passes(std::vector<profile::RecordingOverhead> passes) {
   profile::Profile profile;
   profile.overhead.emplace();
   profile.overhead->passes = std::move(passes);
@@ -13,8 +13,8 @@ profile::Profile with_passes(std::vector<profile::PassOverhead> passes) {
   return profile;
 }
 
-profile::PassOverhead overhead_of(RecordingName name, std::string stage, double ratio) {
-  profile::PassOverhead made;
+profile::RecordingOverhead overhead_of(RecordingName name, std::string stage, double ratio) {
+  profile::RecordingOverhead made;
   made.pass = name;
   made.stage = std::move(stage);
   made.ratio = ratio;
@@ -38,7 +38,7 @@ TEST(OverheadWords, MuchOverheadIsAWarning) {
 
 // The control run compiled code that the other passes found in a cache.
 TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
-  profile::PassOverhead whole = overhead_of(RecordingName::collector, "whole run", 0.589);
+  profile::RecordingOverhead whole = overhead_of(RecordingName::collector, "whole run", 0.589);
   whole.whole_run = true;
   EXPECT_EQ(overhead_words(with_passes({whole})),
             "No recording is slower than the control run: in the collector recording, the whole "
@@ -49,7 +49,7 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
 
 // 2.110 times on a busy machine; light mode would record just as much.
 TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
-  profile::PassOverhead noisy = overhead_of(RecordingName::collector, "decode", 2.11);
+  profile::RecordingOverhead noisy = overhead_of(RecordingName::collector, "decode", 2.11);
   noisy.other_cause = profile::OtherCause::spread;
   EXPECT_EQ(
       overhead_words(with_passes({noisy})),

@@ -78,12 +78,12 @@ std::string collector_overhead_words(const Profile& profile) {
 
 std::string overhead_words(const Profile& profile) {
   if (!profile.overhead) return {};
-  const PassOverhead* worst = nullptr;
-  for (const PassOverhead& pass : profile.overhead->passes) {
+  const RecordingOverhead* worst = nullptr;
+  for (const RecordingOverhead& pass : profile.overhead->passes) {
     // ncu replays kernels one by one: its times are never used.
     if (pass.pass == RecordingName::ncu) continue;
     // A ratio with another cause says nothing about profiling.
-    const auto rank = [](const PassOverhead& row) {
+    const auto rank = [](const RecordingOverhead& row) {
       return std::pair(!row.other_cause.has_value(), row.ratio);
     };
     if (worst == nullptr || rank(pass) > rank(*worst)) worst = &pass;
@@ -127,12 +127,12 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
   if (passes.empty()) return;
   document.add(
       table_of("recording | stage | #control run (ms) | #profiled (ms) | #profiled over control",
-               passes, [](const PassOverhead& pass) {
+               passes, [](const RecordingOverhead& pass) {
                  return cells(to_string(pass.pass), pass.stage, ms(pass.control), ms(pass.profiled),
                               ratio(pass.ratio));
                }));
   const std::string whole =
-      std::ranges::any_of(passes, &PassOverhead::whole_run)
+      std::ranges::any_of(passes, &RecordingOverhead::whole_run)
           ? "Times of a whole run include its start and end: the workload timed no stage in it."
           : "";
   document.paragraph(joined(

@@ -50,8 +50,8 @@ std::string note_line(const Profile& profile, const StageNote& note) {
   const bool detected = stage != nullptr && stage->source == StageSource::detected;
   if (detected) {
     return fmt::format(
-        "{} (for {}, outside of its figures): {}, {} ms of kernel time in {}, {} ms from the first "
-        "to the last.",
+        "{} (for {}, excluded from its figures): {}, {} ms of kernel time in {}; {} ms from the "
+        "first to the last kernel.",
         note.name, note.stage, counted(note.instances, "detected pass"), ms(note.gpu_sum),
         counted(note.kernel_count, "kernel"), ms(note.range));
   }
@@ -84,15 +84,17 @@ void add_stage1(const Stage1& stage1, Document& document) {
 void add_served(const Profile& profile, Document& document) {
   if (profile.token_times.served.empty()) return;
   document.heading(3, "Requests");
-  document.add(table_of(
-      "#from (ms) | #for (ms) | #prompts | #time per prompt, mean (ms) | #tokens after the first | "
-      "#time per token, mean (ms) | #sequences per batch, mean | #at most | #batches | #passes",
-      profile.token_times.served, [](const ServedWindow& window) {
-        return cells(ms(window.start), ms(window.span), grouped(window.prompts), ms(window.prompt),
-                     grouped(window.tokens), ms(window.token), plain(window.sequences_mean),
-                     grouped(window.sequences_max), grouped(window.batches),
-                     grouped(window.passes));
-      }));
+  document.add(
+      table_of("#start (ms) | #duration (ms) | #prompts | #time per prompt, mean (ms) | #tokens "
+               "after the first | "
+               "#time per token, mean (ms) | #sequences per batch, mean | #sequences per batch, "
+               "largest | #batches | #passes",
+               profile.token_times.served, [](const ServedWindow& window) {
+                 return cells(ms(window.start), ms(window.span), grouped(window.prompts),
+                              ms(window.prompt), grouped(window.tokens), ms(window.token),
+                              plain(window.sequences_mean), grouped(window.sequences_max),
+                              grouped(window.batches), grouped(window.passes));
+               }));
   document.paragraph(
       "Times as the engine sees them, including tracing overhead. A batch gives each of its "
       "sequences one token. It may take several passes, and ends when the host waits for the "
@@ -267,7 +269,8 @@ std::string hidden_graphs_sentence(const Profile& profile) {
   const HiddenGraphs& hidden = *profile.totals.hidden_graphs;
   return fmt::format(
       "Kernels inside CUDA graphs are missing: {}{} ({} ms, {} of the time of kernels and graph "
-      "replays) were recorded as wholes. Record again with `nsys profile --cuda-graph-trace=node` "
+      "replays) were recorded only as a whole. Record again with `nsys profile "
+      "--cuda-graph-trace=node` "
       "to see their kernels.",
       counted(hidden.replays, "graph replay"),
       hidden.launched_in ? fmt::format(" launched in {}", *hidden.launched_in) : "",

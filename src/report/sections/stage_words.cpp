@@ -33,11 +33,12 @@ std::string of_words(const Profile& profile, const TokenFigure& figure) {
                      other_windows(figure));
 }
 
-// "0.740 ms (8.3 %) to a prefill"
+// "0.740 ms (8.3 % of the untraced time) to a prefill"
 std::string added_words(const Stage& stage) {
   const UntracedTimes& own = *stage.untraced;
   if (own.added.value <= 0) return fmt::format("no measurable time to a {}", stage.name);
-  return fmt::format("{} ms ({}) to a {}", ms(own.added), percent(own.added_share), stage.name);
+  return fmt::format("{} ms ({} of the untraced time) to a {}", ms(own.added),
+                     percent(own.added_share), stage.name);
 }
 
 // Stages without untraced times, by reason.
@@ -148,8 +149,8 @@ std::string guess_sentence(const Profile& profile) {
   if (!has_tokens(profile)) {
     return fmt::format(
         "Not recognized as an LLM: these are forward passes of a model, guessed from the kernel "
-        "sequence ({}), and there are no token times. If it is one, mark prefill and decode in the "
-        "program. ",
+        "sequence ({}), and there are no token times. If the model is an LLM, mark prefill and "
+        "decode in the program. ",
         confidence_words(profile));
   }
   return fmt::format("Stages are guessed from the kernel sequence ({}). ",
@@ -265,7 +266,8 @@ std::string budget_basis_words(const Stage& stage) {
   const UntracedTimes& own = *stage.untraced;
   std::string text = fmt::format("Wall time without tracing, {}", in_words(own.source));
   if (own.passes_timed > 0) text += fmt::format(" ({})", counted(own.passes_timed, "pass"));
-  text += fmt::format("; tracing added {} ms ({}). ", ms(own.added), percent(own.added_share));
+  text += fmt::format("; tracing added {} ms ({} of the untraced time). ", ms(own.added),
+                      percent(own.added_share));
   if (own.steps_all > 0) {
     text += fmt::format("Busy times cover {} recorded steps of {}. ", grouped(own.steps_recorded),
                         grouped(own.steps_all));

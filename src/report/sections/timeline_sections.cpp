@@ -107,11 +107,10 @@ Table budget_table(const Profile& profile, const Stage& stage) {
 
 std::string idle_sentence(const Profile& profile, const Stage& stage) {
   const bool partly_traced = stage.tracing && stage.tracing->not_traced;
-  return fmt::format("The {} {} {} ms per {}, {} of wall time{}.", device_word(profile),
+  return fmt::format("The {} {} {} ms per {}, {} of {}wall time.", device_word(profile),
                      on_cpu(profile) ? "is outside recorded operators for" : "is idle",
                      ms(stage.shown.idle), instance_name(profile, "instance"),
-                     percent(stage.shown.idle_share_of_wall),
-                     partly_traced ? " less what was not traced" : "");
+                     percent(stage.shown.idle_share_of_wall), partly_traced ? "the traced " : "");
 }
 
 std::string place(const Profile& profile, uint64_t instance, const std::optional<uint64_t>& step) {
@@ -260,9 +259,9 @@ void add_section(Topic<"time budget"> /*topic*/, const Profile& profile, Documen
                       fmt::format("Not available: {}{}", why_no_stage_figures(profile), instead)))
     return;
   document.paragraph(
-      "Where the wall time of an {} goes (mean). Each moment is charged once: overlapping kernels "
-      "to the one that started first, communication and copies only where no other kernel runs. "
-      "Before rounding, the parts sum to the wall time exactly.",
+      "Where the wall time of an {} goes (mean). Each moment counts once. If kernels overlap, it "
+      "counts for the one that started first. Communication and copies count only while no other "
+      "kernel runs. Before rounding, the parts sum to the wall time exactly.",
       instance_name(profile, "instance"));
   for (const Stage& stage : profile.stages) {
     if (!stage.shown.budget || stage.shown.budget->empty()) continue;

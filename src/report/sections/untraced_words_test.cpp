@@ -41,7 +41,8 @@ TEST(UntracedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
       with({timed("prefill", "workload_clock", 2), timed("decode", "workload_clock", -0.1)});
   EXPECT_EQ(times_words(both),
             "Wall times and idle time are from the program without tracing, by the workload's own "
-            "clock in the control run. Tracing added 2.000 ms (25.0 %) to a prefill and no "
+            "clock in the control run. Tracing added 2.000 ms (25.0 % of the untraced time) to a "
+            "prefill and no "
             "measurable time to a decode; the budget excludes it.");
   EXPECT_TRUE(all_untraced(both));
 }
@@ -51,7 +52,8 @@ TEST(UntracedWords, DistinguishTheSourcesOfTheStages) {
                 {timed("prefill", "control_launches", 2), timed("decode", "between_windows", 1)})),
             "Wall times and idle time are from the program without tracing, prefill timed by "
             "its launches in an untraced run and decode timed in this run while nothing was "
-            "traced. Tracing added 2.000 ms (25.0 %) to a prefill and 1.000 ms (12.5 %) to a "
+            "traced. Tracing added 2.000 ms (25.0 % of the untraced time) to a prefill and 1.000 "
+            "ms (12.5 % of the untraced time) to a "
             "decode; the budget excludes it.");
 }
 
@@ -61,7 +63,8 @@ TEST(UntracedWords, SayWhichStagesAreTracedAndWhy) {
   EXPECT_EQ(
       times_words(mixed),
       "Wall times and idle time are from the program without tracing, by the workload's own clock "
-      "in the control run. Tracing added 2.000 ms (25.0 %) to a prefill; the budget excludes it. "
+      "in the control run. Tracing added 2.000 ms (25.0 % of the untraced time) to a prefill; the "
+      "budget excludes it. "
       "Times of decode include tracing overhead of unknown size: its "
       "passes were not found in any untraced run or period. This overhead appears as idle time.");
   EXPECT_FALSE(all_untraced(mixed));
@@ -99,13 +102,15 @@ TEST(UntracedWords, SayWhatABudgetIsMadeOf) {
   stage.untraced->steps_all = 1400;
   EXPECT_EQ(budget_basis_words(stage),
             "Wall time without tracing, timed in this run while nothing was traced (7 passes); "
-            "tracing added 2.000 ms (25.0 %). Busy times cover 4 recorded steps of 1,400. Idle "
+            "tracing added 2.000 ms (25.0 % of the untraced time). Busy times cover 4 recorded "
+            "steps of 1,400. Idle "
             "time is wall time minus busy time, split by cause as in the traced run.");
   stage = timed("prefill", "workload_clock", 2);
   stage.untraced->busy_scaled = true;
   EXPECT_EQ(budget_basis_words(stage),
             "Wall time without tracing, by the workload's own clock in the control run; tracing "
-            "added 2.000 ms (25.0 %). Traced busy time exceeds the untraced wall time: busy parts "
+            "added 2.000 ms (25.0 % of the untraced time). Traced busy time exceeds the untraced "
+            "wall time: busy parts "
             "are scaled down.");
   EXPECT_EQ(budget_basis_words(traced("decode", "selection")), "");
 }

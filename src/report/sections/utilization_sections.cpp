@@ -75,8 +75,9 @@ std::string origin_sentence(const Profile& profile) {
   for (const Cpu& cpu : profile.context.cpus) {
     std::string text;
     if (cpu.peaks_from && *cpu.peaks_from != PeaksFrom::this_run && cpu.peaks_measured_at) {
-      text = fmt::format("They are the best that runs measured on this machine (compute: {}). ",
-                         *cpu.peaks_measured_at);
+      text = fmt::format(
+          "They are the highest values that any run measured on this machine (compute: {}). ",
+          *cpu.peaks_measured_at);
     }
     if (cpu.peaks_note) {
       text += fmt::format("The measurement of this run was disturbed: {}. ", *cpu.peaks_note);

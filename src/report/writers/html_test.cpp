@@ -27,7 +27,7 @@ TEST(Html, NamesStayText) {
             "</tbody></table></div>\n");
 }
 
-TEST(Html, PicturesAreTold) {
+TEST(Html, PicturesAreNamed) {
   Document document;
   document.add(Image{"plots/budget.svg", "decode: <gemm> 40 %"});
   EXPECT_EQ(to_html(document), "<p>decode: &lt;gemm&gt; 40 %</p>\n");

@@ -31,8 +31,8 @@ Result<exports::ExportSources> KeptTraces::sources(const profile::Profile& profi
   }
   if (kernels_ > kMostKernelsOfRanks) {
     return fail_input(fmt::format(
-        "The job's ranks have {} kernels together, and one timeline holds {}; `llmprof analyze` of "
-        "one rank's capture draws that rank's.",
+        "The job's ranks have {} kernels together, but a timeline can hold only {}; run `llmprof "
+        "analyze` on the capture of one rank to see its timeline.",
         kernels_, kMostKernelsOfRanks));
   }
   exports::ExportSources sources;

@@ -9,6 +9,7 @@
 
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "config/config_tree.h"
 #include "profile/machine_load.h"
 #include "readers/shared/reader.h"
@@ -23,7 +24,6 @@ using profile::RecordingName;
 constexpr std::array kProfiled = {RecordingName::collector, RecordingName::nsys, RecordingName::ncu,
                                   RecordingName::torch};
 constexpr size_t kLargestStatus = 1UL << 20U;
-constexpr double kMillisecondsPerSecond = 1e3;
 
 std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
   const fs::path file = folder / "metrics.json";
@@ -44,7 +44,7 @@ bool runs_workload(std::string_view name) {
 // The last command in a recording's status.json that ran the workload.
 struct CommandStatus {
   std::optional<double> seconds;
-  std::optional<profile::PassLoad> load;
+  std::optional<profile::RecordingLoad> load;
 };
 
 CommandStatus status_in(const fs::path& run, RecordingName pass) {
@@ -62,13 +62,13 @@ CommandStatus status_in(const fs::path& run, RecordingName pass) {
     const auto used = row["load"]["used"].number();
     const auto others = row["load"]["others"].number();
     if (!seconds || !cpus || !used || !others) continue;
-    status.load = profile::PassLoad{pass, *seconds, *cpus, *used, *others};
+    status.load = profile::RecordingLoad{pass, *seconds, *cpus, *used, *others};
   }
   return status;
 }
 
-profile::PassOverhead overhead(RecordingName pass, std::string stage, double control_ms,
-                               double profiled_ms) {
+profile::RecordingOverhead overhead(RecordingName pass, std::string stage, double control_ms,
+                                    double profiled_ms) {
   return {.pass = pass,
           .stage = std::move(stage),
           .control = {control_ms},
@@ -86,7 +86,8 @@ bool within_spread(const trace::WorkloadMetrics::StageTiming& control,
 }
 
 void add_stages(RecordingName pass, const trace::WorkloadMetrics& control,
-                const trace::WorkloadMetrics& profiled, std::vector<profile::PassOverhead>& rows) {
+                const trace::WorkloadMetrics& profiled,
+                std::vector<profile::RecordingOverhead>& rows) {
   for (const trace::WorkloadMetrics::StageTiming& own : control.stages) {
     for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
       if (own.name != other.name || own.mean_ms <= 0) continue;
@@ -98,8 +99,8 @@ void add_stages(RecordingName pass, const trace::WorkloadMetrics& control,
 
 }  // namespace
 
-std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
-  std::vector<profile::PassOverhead> rows;
+std::vector<profile::RecordingOverhead> measure_overhead(const fs::path& run) {
+  std::vector<profile::RecordingOverhead> rows;
   const auto control = metrics_in(run / to_string(RecordingName::stage1));
   const auto control_time = status_in(run, RecordingName::stage1).seconds;
   for (const RecordingName pass : kProfiled) {
@@ -115,21 +116,21 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
                             *time * kMillisecondsPerSecond));
     rows.back().whole_run = true;
   }
-  const std::vector<profile::PassLoad> loads = machine_load(run);
+  const std::vector<profile::RecordingLoad> loads = machine_load(run);
   const auto was_short = [&](RecordingName pass) {
-    return std::ranges::any_of(loads, [&](const profile::PassLoad& load) {
+    return std::ranges::any_of(loads, [&](const profile::RecordingLoad& load) {
       return load.pass == pass && profile::cpus_were_short(load);
     });
   };
-  for (profile::PassOverhead& row : rows) {
+  for (profile::RecordingOverhead& row : rows) {
     if (was_short(RecordingName::stage1) || was_short(row.pass))
       row.other_cause = profile::OtherCause::cpus_short;
   }
   return rows;
 }
 
-std::vector<profile::PassLoad> machine_load(const fs::path& run) {
-  std::vector<profile::PassLoad> passes;
+std::vector<profile::RecordingLoad> machine_load(const fs::path& run) {
+  std::vector<profile::RecordingLoad> passes;
   const auto add = [&](RecordingName pass) {
     if (auto load = status_in(run, pass).load) passes.push_back(std::move(*load));
   };

@@ -62,11 +62,11 @@ void read_run_records(const fs::path& run, const AnalyzeOptions& options, Analys
 // The cost of each recording of a run, from stage1/metrics.json (the control run) and the
 // metrics.json in the recording's folder; if they have no stage in common, from the durations in
 // status.json. Empty if the folder is not a run, or nothing was timed twice.
-std::vector<profile::PassOverhead> measure_overhead(const fs::path& run);
+std::vector<profile::RecordingOverhead> measure_overhead(const fs::path& run);
 
 // How busy the CPUs were in each recording, from its status.json; recordings without this value are
 // skipped.
-std::vector<profile::PassLoad> machine_load(const fs::path& run);
+std::vector<profile::RecordingLoad> machine_load(const fs::path& run);
 
 // Adds facts that only the workload's own metrics contain. They record what really ran, so the
 // run's inputs.yaml only fills what they lack.

@@ -43,8 +43,8 @@ void list_operator_capture(const trace::Trace& operators, trace::TraceBuilder& t
   for (const trace::Capture& capture : operators.captures) {
     timeline.diagnostics().info(
         "operators_of_another_pass",
-        fmt::format("{}: only its operators are reported; its kernels are those of another run of "
-                    "the same program and are in no total",
+        fmt::format("{}: only its operators are reported; its kernels come from another run of "
+                    "the same program and are excluded from all totals",
                     capture.path));
     timeline.begin_capture(capture);
   }
@@ -148,7 +148,7 @@ void read_input(const fs::path& path, trace::TraceBuilder& builder, OutputFolder
   if (job::is_partial(head)) {
     give_up(ErrorKind::input,
             fmt::format("{}: a partial profile of one rank, not a capture; `llmprof "
-                        "merge` makes the job's profile of all of them",
+                        "merge` combines the partial profiles of all ranks",
                         path.string()));
   }
   throw Failure(readers::unreadable(path, head));

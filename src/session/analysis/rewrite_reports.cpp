@@ -54,7 +54,7 @@ std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Pro
   for (const profile::Capture& capture : profile.context.captures) {
     std::error_code ignored;
     if (!fs::is_regular_file(capture.path, ignored)) {
-      give_up(ErrorKind::input, fmt::format("{} is not there any more", capture.path));
+      give_up(ErrorKind::input, fmt::format("{} no longer exists", capture.path));
     }
     paths.emplace_back(capture.path);
   }
@@ -97,7 +97,7 @@ KeptTraces read_again(const fs::path& folder, const profile::Profile& profile, P
   if (profile.job) {
     const JobInputs job = inputs_of_job(plan.inputs, options.inputs);
     if (!job.several()) {
-      give_up(ErrorKind::input, "the captures of its ranks are not there any more");
+      give_up(ErrorKind::input, "the captures of its ranks no longer exist");
     }
     Analysis ignored;
     analyze_ranks(plan, job, options, progress, out, &traces, ignored);

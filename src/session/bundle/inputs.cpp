@@ -45,7 +45,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
     files.push_back({folder / file.name, false, run, file.role, folder});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
-  // If nothing else was captured, our log of nsys's pass is all there is: a CPU program's
+  // If nothing else was captured, our log of nsys's recording is all there is: a CPU program's
   // operators, or ranges that show what is missing.
   if (!has_capture) {
     add_logs("nsys/annotations", RunRole::annotations);

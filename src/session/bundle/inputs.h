@@ -17,7 +17,7 @@ enum class RunRole : uint8_t {
   log,          // the collector's log
   nsys,         // nsys's export
   torch,        // the PyTorch trace
-  annotations,  // our own log of nsys's pass
+  annotations,  // our own log of nsys's recording
   control,      // launches noted in the control run
 };
 

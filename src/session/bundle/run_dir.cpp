@@ -27,7 +27,7 @@ namespace llmprof::session {
 namespace {
 
 [[noreturn]] void cannot_make(const fs::path& folder, const std::error_code& trouble) {
-  give_up(ErrorKind::tool, fmt::format("{}: cannot make the folder: {}; name another with --out",
+  give_up(ErrorKind::tool, fmt::format("{}: cannot create the folder: {}; name another with --out",
                                        folder.string(), trouble.message()));
 }
 
@@ -154,7 +154,7 @@ std::optional<fs::path> move_aside(const fs::path& root, Goes goes) {
     if (!trouble) continue;
     throw Failure(
         system_error(ErrorKind::tool, entry, trouble.value())
-            .within(fmt::format("cannot move what an earlier run left into {}", aside.string())));
+            .within(fmt::format("cannot move the files of an earlier run to {}", aside.string())));
   }
   return aside;
 }

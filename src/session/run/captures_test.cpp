@@ -54,8 +54,8 @@ TEST(Captures, TheCollectorIsTheTimelineWhereItCan) {
   EXPECT_TRUE(
       contains(notes(deep),
                "timeline: the collector's, with the program's own CUPTI, else "
-               "/cuda/libcupti.so.13; nsys is left out (pipeline.nsys.enable=true adds it)"));
-  EXPECT_FALSE(contains(notes(deep), "ncu is left out"));
+               "/cuda/libcupti.so.13; nsys is skipped (pipeline.nsys.enable=true adds it)"));
+  EXPECT_FALSE(contains(notes(deep), "ncu is skipped"));
 }
 
 TEST(Captures, LightModeLeavesNcuOutBesideTheCollectorAlone) {
@@ -63,7 +63,7 @@ TEST(Captures, LightModeLeavesNcuOutBesideTheCollectorAlone) {
   options.mode = RunMode::light;
   const Captures light = choose_captures(options, able());
   EXPECT_FALSE(light.ncu || light.nsys);
-  EXPECT_TRUE(contains(notes(light), "ncu is left out in light mode"));
+  EXPECT_TRUE(contains(notes(light), "ncu is skipped in light mode"));
   const Captures fallback = choose_captures(options, unable());
   EXPECT_TRUE(fallback.ncu && fallback.nsys);
 }
@@ -97,7 +97,7 @@ TEST(Captures, WhatIsSetAlwaysWins) {
   EXPECT_TRUE(contains(notes(neither), "no timeline of the GPU"));
 }
 
-TEST(Captures, AnotherLibraryInCudasWayIsTold) {
+TEST(Captures, AnotherLibraryInCudasWayIsReported) {
   CollectorReach reach = able();
   reach.other_injection = true;
   EXPECT_TRUE(
@@ -117,7 +117,7 @@ TEST(Captures, SeveralRanksAreNotReplayed) {
   options.workload.argv = {"mpirun", "-n", "4", "llm"};
   const Captures job = choose_captures(options, able());
   EXPECT_FALSE(job.ncu);
-  EXPECT_TRUE(contains(notes(job), "ncu is left out with several ranks"));
+  EXPECT_TRUE(contains(notes(job), "ncu is skipped with several ranks"));
   EXPECT_FALSE(choose_captures(options, unable()).ncu) << "in nsys's company neither";
   options.pipeline.ncu = Switch::on;
   const Captures asked = choose_captures(options, able());

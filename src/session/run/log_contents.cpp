@@ -33,7 +33,8 @@ std::string never_opened(const LogContents& contents, const std::string& range) 
   std::string message = fmt::format("the range '{}', which arms it (collector.arm), never opened",
                                     to_printable(range));
   if (meant) return message + fmt::format("; did you mean '{}'?", *meant);
-  if (opened.empty()) return message + "; no other did either: does the program annotate itself?";
+  if (opened.empty())
+    return message + "; no range was opened at all: does the program use the annotation API?";
   const size_t shown = std::min(opened.size(), kMostRanges);
   return message + fmt::format("; these did: {}{}",
                                fmt::join(opened.begin(),

@@ -11,7 +11,7 @@
 
 namespace llmprof::session {
 
-// What one pass's logs contain about the GPU and the recording itself.
+// What one recording's logs contain about the GPU and the recording itself.
 struct LogContents {
   uint64_t gpu_work = 0;  // kernels and complete graph replays
   uint64_t launches = 0;  // recorded calls that launch kernels or graphs

@@ -81,7 +81,7 @@ TEST(LogContents, NamesWhyItWasNeverArmed) {
   options.delay_ms = 5000;
   EXPECT_TRUE(contains(message_on_log(contents, options), "collector.delay_ms=5000"));
   options.arm = "LLM@decode_al";
-  EXPECT_TRUE(contains(message_on_log(contents, options), "no other did either"));
+  EXPECT_TRUE(contains(message_on_log(contents, options), "no range was opened at all"));
   contents.ranges = {"LLM@prefill", "LLM@decode_all"};
   EXPECT_TRUE(contains(message_on_log(contents, options), "did you mean 'LLM@decode_all'?"));
   contents.ranges = {"one", "two"};

@@ -91,7 +91,7 @@ class Pipeline {
     const size_t ranks = count_ranks(rank_logs(bundle_.path("collector")));
     if (ranks < 2) return false;
     progress_.note(fmt::format(
-        "ncu is left out: the collector saw {} ranks, and ncu's replay deadlocks in collectives "
+        "ncu is skipped: the collector saw {} ranks, and ncu's replay deadlocks in collectives "
         "(pipeline.ncu.enable=true adds it)",
         ranks));
     return true;
@@ -309,7 +309,7 @@ class Pipeline {
     const auto takes = torch_time();
     if (!left || takes <= *left + takes / kClose) return false;
     note_time_limit(fmt::format(
-        "torch.profiler is left out: it takes about {}, and {} of the time limit are left",
+        "torch.profiler is skipped: it takes about {}, and {} of the time limit are left",
         duration_words(takes), duration_words(*left)));
     return true;
   }

@@ -44,7 +44,7 @@ std::vector<std::string> fit_run(RunRequest& request, milliseconds one_run, mill
     const milliseconds takes = estimate_run(request, one_run)[recording];
     is_on = false;
     notes.push_back(
-        fmt::format("{} is left out: it takes about {}, which the time limit does not leave",
+        fmt::format("{} is skipped: it would take about {}, which exceeds the time limit",
                     kRecordings.at(static_cast<size_t>(recording)).name, duration_words(takes)));
   };
   if (request.captures.ncu && !fits()) {
@@ -59,7 +59,7 @@ std::vector<std::string> fit_run(RunRequest& request, milliseconds one_run, mill
           fmt::format("to fit the time limit, ncu measures {} launch(es) of each shape instead of "
                       "{}, and the {} longest kernels of each stage instead of {}",
                       launches, launches_before, kernels, kernels_before));
-    } else {  // ncu is left out entirely
+    } else {  // ncu is skipped entirely
       launches = launches_before;
       kernels = kernels_before;
     }

@@ -374,7 +374,7 @@ capture::CaptureResult run_collector(const RunRequest& request, const Artifacts&
     const bool empty = result.files.empty() && !request.captures.collector_cuda;
     if (result.failure || !empty) return;
     give_up(ErrorKind::tool,
-            fmt::format("{}: the workload left no log: it does not annotate itself; see "
+            fmt::format("{}: the workload left no log: it does not use the annotation API; see "
                         "docs/collector.md, or capture its kernels with pipeline.nsys.enable=true",
                         bundle.path(kFolder).string()));
   });

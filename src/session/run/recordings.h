@@ -63,10 +63,10 @@ capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifac
 // here, a log without GPU work is a failure.
 capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle);
 
-// The workload's own torch.profiler pass, torch/trace.json.gz.
+// The workload's own recording by torch.profiler, torch/trace.json.gz.
 capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle);
 
-// Our own log of nsys's pass. The collector needs an existing folder.
+// Our own log of nsys's recording. The collector needs an existing folder.
 inline constexpr std::string_view kNsysAnnotations = "nsys/annotations";
 
 // The requests for nsys and ncu.

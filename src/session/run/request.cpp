@@ -41,7 +41,7 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
     notes.push_back(fmt::format(
         "timeline: the collector's, with the program's own CUPTI{}{}",
         captures.cupti ? fmt::format(", else {}", captures.cupti->string()) : std::string(),
-        nsys_by_itself ? "; nsys is left out (pipeline.nsys.enable=true adds it)" : ""));
+        nsys_by_itself ? "; nsys is skipped (pipeline.nsys.enable=true adds it)" : ""));
   } else if (captures.nsys) {
     notes.push_back(
         fmt::format("timeline: nsys's; {}", options.pipeline.collector
@@ -55,11 +55,11 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
     notes.emplace_back(
         captures.ncu ? "ncu replays kernels: with several ranks it deadlocks in a collective, "
                        "unless the program has none"
-                     : "ncu is left out with several ranks: its replay deadlocks in collectives "
+                     : "ncu is skipped with several ranks: its replay deadlocks in collectives "
                        "(pipeline.ncu.enable=true adds it)");
   } else if (options.pipeline.ncu == Switch::automatic && !captures.ncu) {
     notes.emplace_back(
-        "ncu is left out in light mode: the collector samples counters (pipeline.ncu.enable=true "
+        "ncu is skipped in light mode: the collector samples counters (pipeline.ncu.enable=true "
         "adds it)");
   }
   if (reach.other_injection) {
@@ -207,7 +207,7 @@ Captures choose_captures(const RunOptions& options, const CollectorReach& reach)
       decide(wanted.ncu, cuda && !starts_several_ranks(options) &&
                              (options.mode == RunMode::deep || !captures.collector_cuda));
   captures.torch_profiler = wanted.torch_profiler;
-  // Without CUDA tracing the log would contain only ranges, which nsys's pass records too.
+  // Without CUDA tracing the log would contain only ranges, which nsys records too.
   captures.collector = wanted.collector && (!cuda || captures.collector_cuda || !captures.nsys);
   if (captures.collector_cuda) captures.cupti = reach.cupti;
   captures.notes = reasons(options, reach, captures);

@@ -42,7 +42,7 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
 // otherwise nsys does, and ncu is on in deep mode or together with nsys.
 struct Captures {
   bool collector = false;
-  bool collector_cuda = false;  // the collector's pass is the GPU timeline
+  bool collector_cuda = false;  // the collector's log is the GPU timeline
   bool nsys = false;
   bool nsys_in_need = false;  // nsys as a fallback if the collector records no GPU work
   bool ncu = false;

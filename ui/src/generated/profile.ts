@@ -371,7 +371,7 @@ export interface TotalsHiddenGraphs {
   total_ms: number;
   /** total_ms over the time of kernels and these replays together (fraction) */
   share_of_gpu_time: number;
-  /** outermost range in which most of them were launched */
+  /** outermost range in which most of these replays were launched */
   launched_in: string | null;
 }
 
@@ -723,7 +723,7 @@ export interface TokenTimesShownTimeToFirstTokenMs {
   max: number | null;
   /** number of values; if 0, the other fields are null */
   count: number;
-  /** the value that represents them; two or three values vary widely also if std is above 0.25 of the mean */
+  /** the value that represents all others; two or three values also vary widely if std is above 0.25 of the mean */
   typical: TokenTimesShownTimeToFirstTokenMsTypical;
 }
 
@@ -842,7 +842,7 @@ export interface Stages {
   unwatched: StagesUnwatched | null;
   /** why unwatched is null */
   unwatched_why_not: StagesUnwatchedWhyNot | null;
-  /** what tracing likely added per instance, estimated by earlier versions; null */
+  /** estimate of earlier versions for what tracing added per instance; now always null */
   likely_added: StagesLikelyAdded | null;
   /** assessment of the shown figures */
   judgement: StagesJudgement;
@@ -963,9 +963,9 @@ export interface StagesTracing {
 export interface StagesMeasured {
   /** measured instances */
   instances: number;
-  /** instances that samples cover from end to end (95 % of their wall time); if there are none, those covered by at
-   * least half (or by a tenth, if that is at least 2 s), because counters pause between rounds of requests. Bytes,
-   * MBU and activity refer to these instances; if it is 0, activity refers to whatever samples exist */
+  /** instances with samples for at least 95 % of their wall time. If there are none: instances with samples for at
+   * least half of it, or for a tenth that lasts at least 2 s, because counters pause between rounds of requests.
+   * Bytes, MBU and activity refer to these instances; if there are none, activity refers to all samples */
   sampled_instances: number;
   /** share of the sampled instances' wall time with samples of DRAM bytes (without those, of SM activity)
    * (fraction) */
@@ -1004,8 +1004,8 @@ export interface StagesMeasured {
   sampled_steps: number | null;
   /** mean number of tokens per sampled instance */
   sampled_tokens: number | null;
-  /** energy of the whole GPU per instance: wall time times the mean power between readings whose time belongs to
-   * the stage by at least three quarters (J) */
+  /** energy of the whole GPU per instance: wall time times the mean power, over intervals between readings of which
+   * at least three quarters are in the stage (J) */
   energy_j: number | null;
   /** energy_j over tokens (J) */
   energy_per_token_j: number | null;
@@ -1163,7 +1163,7 @@ export interface StagesLikelyAdded {
 }
 
 export interface StagesJudgement {
-  /** of idle_share_of_wall; null without a budget */
+  /** rating of idle_share_of_wall; null without a budget */
   idle: StagesJudgementIdle | null;
   /** the idle parts together are longer than the largest part that is work */
   mostly_idle: boolean;
@@ -1175,7 +1175,7 @@ export interface StagesJudgement {
 
 export type StagesJudgementIdle =
   | "little" /* below 0.05 */
-  | "some"
+  | "some" /* at least 0.05, below 0.25 */
   | "much" /* at least 0.25 */;
 
 export type StagesJudgementLimit =
@@ -1878,7 +1878,7 @@ export interface Layers {
   part: boolean;
   /** true for work outside layers */
   outside: boolean;
-  /** as of stages */
+  /** as in stages */
   source: StagesSource;
   /** kernel time per forward pass (ms) */
   ms_per_step: number;
@@ -2011,7 +2011,7 @@ export interface OverheadPasses {
   ratio: number;
   /** true if the times are of the whole command, because the workload timed no stage in both */
   whole_run: boolean;
-  /** what else explains the difference; null: nothing known */
+  /** another cause of the difference; null if none is known */
   other_cause: OverheadPassesOtherCause | null;
 }
 
@@ -2037,13 +2037,13 @@ export interface OverheadCollector {
   /** windows between traced steps: from the last work of the previous traced window to the first work of the next
    * one */
   untraced: OverheadCollectorTraced;
-  /** mean time between two steps inside traced windows: added to a traced window, which lacks one, and subtracted
-   * from an untraced one, which has one too many (ms) */
+  /** mean time between two steps inside traced windows. It is added to traced windows, which have one such gap too
+   * few, and subtracted from untraced windows, which have one too many (ms) */
   gap_ms: number;
   /** traced steps of the process, counted by the collector */
   steps_traced: number;
-  /** untraced steps right after windows that replayed CUDA graphs: CUPTI stays on for one more step, which is
-   * subtracted from its window at the mean of a traced one */
+  /** untraced steps right after windows that replayed CUDA graphs. CUPTI stays on for such a step, so the mean
+   * traced step is subtracted from its window */
   steps_cupti_on: number;
   /** all steps of the process, counted by the collector */
   steps_all: number;

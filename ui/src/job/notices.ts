@@ -26,8 +26,8 @@ export function jobNotices(job: Job, ranks: Rank[]): Child {
       h(
         "p",
         { class: "note" },
-        "Not all ranks were recorded: waits are at least what is said, because a rank that is not here may have " +
-          "come later still.",
+        "Not all ranks were recorded: reported waits are lower bounds, because a missing rank may have arrived " +
+          "even later.",
       ),
     job.why_not !== null && h("p", { class: "note" }, "The ranks could not be compared: ", prose(job.why_not)),
   ];

@@ -18,7 +18,7 @@ export function stepDetail(app: App, index: number): HTMLElement | null {
     h("h3", {}, `${step.stage}, ${where(app, step.instance, step.step_of_instance)}`),
     slow
       ? [
-          h("p", {}, `${ms(slow.above_median_ms)} ms above the median step like it:`),
+          h("p", {}, `${ms(slow.above_median_ms)} ms above the median of comparable steps:`),
           h(
             "ul",
             {},

@@ -13,7 +13,7 @@ export function requests(app: App): Child {
   return section(
     "Requests",
     table({
-      caption: "Requests, as an engine's own clock has them",
+      caption: "Requests, as the engine sees them",
       fit: true,
       rows,
       columns: [

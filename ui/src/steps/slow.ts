@@ -34,7 +34,7 @@ export function slowTable(app: App): Child {
       {
         id: "above",
         title: "above the median (ms)",
-        of: "ms longer than the median step like it",
+        of: "ms longer than the median of comparable steps",
         value: (r) => r.above_median_ms,
         format: ms,
       },

@@ -79,7 +79,7 @@ function tiles(app: App, job: Job): HTMLElement {
             "dd",
             { class: "of" },
             worst.stage ? `per step of ${worst.stage}` : "in the whole timeline",
-            worst.share_of_step !== null && `, ${percent(worst.share_of_step)} of it`,
+            worst.share_of_step !== null && `, ${percent(worst.share_of_step)} of the job's step`,
           ),
         ]
       : null,

@@ -19,14 +19,14 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     {
       id: "cpu_total",
       title: "CPU total (ms)",
-      of: "ms with operators inside",
+      of: "ms, including inner operators",
       value: (o) => o.cpu_total_ms,
       format: exactMs,
     },
     {
       id: "cpu_self",
       title: "CPU self (ms)",
-      of: "ms without operators inside",
+      of: "ms, excluding inner operators",
       value: (o) => o.cpu_self_ms,
       format: exactMs,
     },
@@ -111,12 +111,12 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
       { class: "view" },
       h("h1", {}, "Operators"),
       operators.length === 0
-        ? notKnown(found.why_not, "this input holds no operators of a framework")
+        ? notKnown(found.why_not, "this input contains no framework operators")
         : [
             found.source && h("p", {}, `From ${found.source}. `, coverage, graphs),
             h("div", { class: "filters no-print" }, h("label", { class: "field" }, h("span", {}, "Name"), input)),
             view.element,
-            note("CPU times are wall time on the calling thread; self leaves out operators inside."),
+            note("CPU times are wall time on the calling thread; self time excludes inner operators."),
           ],
     ),
   };

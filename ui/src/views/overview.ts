@@ -43,7 +43,7 @@ function mount(app: App): MountedView {
     measured(app),
     findings(app),
     savingsByPart(app),
-    h("div", { class: "pair" }, section("What ran", whatRan(app)), section("How sure this is", howSure(app))),
+    h("div", { class: "pair" }, section("What ran", whatRan(app)), section("Confidence", howSure(app))),
   );
   return { element };
 }

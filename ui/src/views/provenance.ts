@@ -105,7 +105,7 @@ function overhead(app: App): HTMLElement | null {
     "What profiling cost",
     own.passes.length > 0 &&
       table({
-        caption: "Overhead by pass and stage",
+        caption: "Overhead by recording and stage",
         sortable: false,
         fit: true,
         rows: own.passes,

@@ -240,7 +240,7 @@ uint64_t call_number(uint32_t correlation) { return api.numbers.number_of(correl
 void watch_driver_calls() {
   CUpti_SubscriberHandle subscriber = nullptr;
   if (!load_cupti() || cupti().subscribe(&subscriber, on_driver_call, nullptr) != CUPTI_SUCCESS) {
-    write_warning("CUPTI is missing, or another tool uses it: launches are not watched");
+    write_warning("CUPTI is missing, or another tool uses it: launches are not noted");
     return;
   }
   for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
