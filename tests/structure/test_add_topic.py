@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The worked example of ARCHITECTURE.md, "Add a topic": example_topic/ and the lines below, added to a copy of
-the sources, compile with the units that they touch. `--build` makes the whole program of them instead. The compiler
-is CXX or c++."""
+"""The worked examples of ARCHITECTURE.md, "Add a field" and "Add a topic": example_topic/ and the lines below, added to
+a copy of the sources, compile with the units that they touch. `--build` makes the whole program of the topic instead.
+The compiler is CXX or c++."""
 import concurrent.futures
 import os
 import pathlib
@@ -31,6 +31,27 @@ LINES = [
      'void add_section(Topic<"stage streams">, const Profile&, Document&);'),
 ]
 
+# The view's table, and what describe_profile generates of the struct.
+VIEW_LINES = [
+    ("views/gpu.ts", 'import { copies, deviceTime, launches } from "./device_tables";',
+     'import { stageStreams } from "./stage_streams";'),
+    ("views/gpu.ts", "    launches(app),", "    stageStreams(app),"),
+    ("generated/profile.ts", "  copies: Copies[];", "  stage_streams: { stage: string; device: string; stream: number; "
+     "kernels: number; total_ms: number }[];"),
+]
+
+# copies[].mean_bytes, as an example of a field.
+FIELD_LINES = [
+    ("profile/timeline.h", "  std::optional<Bytes> p50_bytes;", "  std::optional<Bytes> mean_bytes;"),
+    ("profile/timeline.h", '    field("p50_bytes", p50_bytes,',
+     '    field("mean_bytes", mean_bytes, "mean size of these operations");'),
+    ("analysis/timeline/copies.cpp", "  row.min_bytes = size(sizes.front());",
+     "  row.mean_bytes = profile::Bytes{row.bytes->value / static_cast<double>(sizes.size())};"),
+    ("report/sections/timeline_sections.cpp", '      "device | direction | memory |', '      "#mean size | "'),
+    ("report/sections/timeline_sections.cpp", "                     ms(row.total), in_unit(row.bytes),",
+     "                     in_unit(row.mean_bytes),"),
+]
+
 # What is compiled anew where a topic is added: its own files, and those that follow from the rows.
 UNITS = [
     "analysis/stage_streams/stage_streams.cpp",
@@ -42,9 +63,8 @@ UNITS = [
 ]
 
 
-def add_topic(source):
-    shutil.copytree(EXAMPLE, source, dirs_exist_ok=True)
-    for name, behind, line in LINES:
+def add_lines(source, rows):
+    for name, behind, line in rows:
         path = source / name
         lines = path.read_text().split("\n")
         places = [i for i, text in enumerate(lines) if text.startswith(behind)]
@@ -52,6 +72,11 @@ def add_topic(source):
             raise AssertionError(f"{name}: {len(places)} lines begin with {behind!r}: mend ARCHITECTURE.md and this test")
         lines.insert(places[0] + 1, line)
         path.write_text("\n".join(lines))
+
+
+def add_topic(source):
+    shutil.copytree(EXAMPLE, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ts"))
+    add_lines(source, LINES)
 
 
 def compile_unit(source, unit):
@@ -81,9 +106,43 @@ class AddTopic(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("add_section", done.stderr)
 
+    def test_a_pass_cannot_read_what_it_does_not_declare(self):
+        """The budgets exist, but are not among the parameters of the pass."""
+        add_topic(self.source)
+        path = self.source / "analysis/stage_streams/stage_streams.cpp"
+        text = path.read_text()
+        for parameter, compiles in (("", False), (", const Budgets& budgets", True)):
+            declared = re.sub(r"(find_stage_streams\([^)]*)\) \{", rf"\1{parameter}) {{\n  if (budgets.stages.empty()) return {{}};",
+                              text)
+            self.assertNotEqual(declared, text)
+            path.write_text('#include "analysis/budget/budget.h"\n' + declared)
+            done = compile_unit(self.source, "analysis/stage_streams/stage_streams.cpp")
+            self.assertEqual(done.returncode == 0, compiles, done.stderr)
+
+    def test_a_field_takes_three_files(self):
+        add_lines(self.source, FIELD_LINES)
+        touched = {name for name, _, _ in FIELD_LINES}
+        self.assertEqual(len(touched), 3)
+        for unit in sorted(name for name in touched if name.endswith(".cpp")):
+            done = compile_unit(self.source, unit)
+            self.assertEqual(done.returncode, 0, f"{unit}:\n{done.stderr}")
+
+    def test_the_view_is_of_the_page_s_types(self):
+        compiler = ROOT / "ui/node_modules/.bin/tsc"
+        if not compiler.exists():
+            self.skipTest("TypeScript is not installed; run npm ci in ui/")
+        ui = pathlib.Path(self.folder.name) / "ui"
+        shutil.copytree(ROOT / "ui", ui, ignore=shutil.ignore_patterns("node_modules"))
+        (ui / "node_modules").symlink_to(ROOT / "ui/node_modules")
+        shutil.copy(EXAMPLE / "ui/stage_streams.ts", ui / "src/views")
+        add_lines(ui / "src", VIEW_LINES)
+        done = subprocess.run([compiler, "--noEmit", "-p", "."], cwd=ui, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_the_example_touches_few_files(self):
+        """Generated files do not count."""
         new = [path for path in EXAMPLE.rglob("*") if path.is_file()]
-        self.assertLessEqual(len(new) + len({name for name, _, _ in LINES}), 7)
+        self.assertLessEqual(len(new) + len({name for name, _, _ in LINES}) + 1, 9)
 
 
 def build_all():

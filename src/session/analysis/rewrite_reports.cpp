@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
 #include <utility>
 
 #include "analysis/shown/shown.h"
@@ -40,9 +41,11 @@ fs::path find_profile(const fs::path& source) {
 
 Error without_captures(const fs::path& source, std::string_view why) {
   return {ErrorKind::input,
-          fmt::format("{}: --perfetto and --speedscope need the captures: {}; name the folder of a "
-                      "run, or use `llmprof analyze CAPTURE --perfetto`",
-                      source.string(), why)};
+          fmt::format("{}: {} need the captures: {}; name the folder of a run, or use `llmprof "
+                      "analyze CAPTURE {}`",
+                      source.string(),
+                      fmt::join(kExports | std::views::transform(&ExportRow::option), " and "), why,
+                      kExports.front().option)};
 }
 
 std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Profile& profile) {
