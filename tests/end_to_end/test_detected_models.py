@@ -55,9 +55,8 @@ class DetectedModels(unittest.TestCase):
             cls.bundles = dict(zip(cls.committed, bundles))
             cls.profiles = {name: bundle.profile for name, bundle in cls.bundles.items()}
         # Of captures that are not in the repository: what was found last.
-        cls.found = {
-            label["name"]: found_in(cls.profiles[label["name"]]) if label["file"] else label["found"] for label in LABELS
-        }
+        cls.found = {label["name"]: label["found"] for label in LABELS}
+        cls.found.update({name: found_in(profile) for name, profile in cls.profiles.items()})
 
     def analyzed(self, wanted=lambda label: True):
         return [(label, self.profiles[name]) for name, label in self.committed.items() if wanted(label)]

@@ -37,7 +37,7 @@ struct Detected {
     return count;
   }
   // Number of layers that a step's kernels show.
-  [[nodiscard]] std::optional<LayerPeriod> layers_of(StepId step) const {
+  [[nodiscard]] std::optional<RepeatedStretch> layers_of(StepId step) const {
     std::vector<uint32_t> tokens;
     for (size_t i = 0; i < trace.kernels.size(); ++i) {
       if (stages.owners.kernel_step[i] == step) tokens.push_back(trace.kernels.name[i].value);

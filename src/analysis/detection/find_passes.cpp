@@ -200,29 +200,74 @@ void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& stru
   }
 }
 
-// The candidate with the best score; the first of equals. Ignores those without passes.
-ForwardPasses best_of(std::vector<ForwardPasses> candidates) {
-  std::erase_if(candidates, [](const ForwardPasses& each) { return each.passes.empty(); });
-  std::ranges::stable_sort(candidates, std::ranges::greater(), &ForwardPasses::score);
-  ForwardPasses& best = candidates.front();
-  if (candidates.size() > 1) {
-    best.alternative = {candidates[1].passes.size(), best.score - candidates[1].score};
-  }
-  return best;
-}
-
-}  // namespace
-
-ForwardPasses find_engine_passes(const KernelSequence& sequence, const MeaningfulRanges& ranges) {
+ForwardPasses find_engine_passes(const KernelSequence& sequence, const MeaningfulRanges& ranges,
+                                 std::span<const LayerBeat> beats) {
   ForwardPasses found;
   found.basis = ForwardPasses::Basis::ranges;
   found.passes = passes_between(sequence, begins_of(ranges, sequence.process()));
-  if (found.passes.size() < 2) return {};
-  count_layers(find_layer_beats(sequence), found);
-  if (found.passes.size() < 2) return {};
+  if (found.passes.size() > 1) count_layers(beats, found);
+  if (found.passes.size() < 2) found.passes.clear();
   for (ForwardPass& pass : found.passes) mark(sequence, pass);
   return found;
 }
+
+double ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// How far two candidates show the same passes.
+double agreement(const ForwardPasses& one, const ForwardPasses& other) {
+  const auto [fewer, more] = std::minmax(one.passes.size(), other.passes.size());
+  return ratio(fewer, more);
+}
+
+// Scores of what repetition and names show, by how much each explains of the other. Structural
+// passes contain everything that repeats; named passes explain attention by passes of equal layers.
+// Named passes explain more if they cover all attention and the repeats are not these layers, or
+// not in all passes (layers of varying length, a model of two layers, first passes of compiled
+// code).
+void weigh(const KernelSequence& sequence, std::span<const LayerBeat> beats,
+           ForwardPasses& structural, ForwardPasses& named) {
+  structural.score = structural.passes.empty() ? 0 : 1;
+  if (structural.training) named.reason = structural.reason;
+  if (structural.training || named.passes.empty()) return;
+  named.score = ratio(named.layers_in_passes, named.layers);
+  if (structural.passes.empty() && named.attention_by_softmax) {
+    // A loss also has a softmax between GEMMs.
+    named.reason = {make_reason(ReasonKind::softmax_alone,
+                                profile::FindingValues().add("layers", named.layers))};
+    named.reason.insert(named.reason.end(), structural.reason.begin(), structural.reason.end());
+    named.score = 0;
+  } else if (named.passes.size() == structural.passes.size()) {
+    named.basis = ForwardPasses::Basis::both;
+    named.score = 1;
+    structural.score -= threshold::kSmallPart;  // names locate boundaries more exactly
+    follow_read_backs(sequence, structural, named);
+  } else if (!structural.passes.empty() && named.layers_in_passes == named.layers) {
+    structural.score = std::min(1.0, attention_agrees(beats, structural) + threshold::kSmallPart) *
+                       std::min(1.0, ratio(structural.passes.size(), named.passes.size()));
+  }
+}
+
+// The candidate with the best score, the first of equals; the last one, which has a reason, if none
+// has passes.
+ForwardPasses best_of(std::vector<ForwardPasses> candidates) {
+  const auto best = std::ranges::max_element(candidates, {}, &ForwardPasses::score);
+  if (best->score == 0) {
+    candidates.back().passes.clear();
+    candidates.back().vision.clear();
+    return std::move(candidates.back());
+  }
+  for (const ForwardPasses& other : candidates) {
+    const double margin = best->score - other.score;
+    if (other.score == 0 || other.passes.size() == best->passes.size()) continue;
+    if (best->alternative && best->alternative->margin <= margin) continue;
+    best->alternative = {other.passes.size(), margin};
+  }
+  return std::move(*best);
+}
+
+}  // namespace
 
 bool ForwardPasses::traced_since_last(size_t row) const {
   if (row == 0) return false;
@@ -231,48 +276,22 @@ bool ForwardPasses::traced_since_last(size_t row) const {
 }
 
 ForwardPasses find_forward_passes(const KernelSequence& sequence, const MeaningfulRanges* ranges) {
-  if (ranges != nullptr) {
-    ForwardPasses marked = find_engine_passes(sequence, *ranges);
-    if (!marked.passes.empty()) return marked;
-  }
   const auto kernels = static_cast<uint32_t>(sequence.size());
   const std::vector<uint32_t> cuts = untraced_cuts(sequence);
   const std::vector<LayerBeat> beats = find_layer_beats(sequence);
+  ForwardPasses marked;
+  if (ranges != nullptr) marked = find_engine_passes(sequence, *ranges, beats);
   ForwardPasses structural = find_structural_passes(sequence);
   part_at_cuts(cuts, kernels, structural);
-  if (structural.training) return structural;
   ForwardPasses named = find_named_passes(sequence, beats);
   part_at_cuts(cuts, kernels, named);
-  if (structural.passes.empty()) {
-    // A loss also has a softmax between GEMMs.
-    if (named.attention_by_softmax && !named.passes.empty()) {
-      named.reason = {make_reason(ReasonKind::softmax_alone,
-                                  profile::FindingValues().add("layers", named.layers))};
-      named.reason.insert(named.reason.end(), structural.reason.begin(), structural.reason.end());
-      named.passes.clear();
-      named.vision.clear();
-    }
-    return named;
+  weigh(sequence, beats, structural, named);
+  if (!marked.passes.empty()) {
+    marked.score = 1;
+    structural.score *= agreement(structural, marked);
+    named.score *= agreement(named, marked);
   }
-  if (named.passes.size() == structural.passes.size()) {
-    named.basis = ForwardPasses::Basis::both;
-    follow_read_backs(sequence, structural, named);
-    return named;
-  }
-  // Both show passes, but different numbers. Structural passes contain everything that repeats;
-  // named passes explain attention by passes of equal layers. Named passes explain more if they
-  // cover all attention and the repeats are not these layers, or not in all passes (layers of
-  // varying length, a model of two layers, first passes of compiled code).
-  if (!named.passes.empty()) {
-    named.score = static_cast<double>(named.layers_in_passes) / static_cast<double>(named.layers);
-    if (named.layers_in_passes == named.layers) {
-      structural.score =
-          std::min(1.0, attention_agrees(beats, structural) + threshold::kSmallPart) *
-          std::min(1.0, static_cast<double>(structural.passes.size()) /
-                            static_cast<double>(named.passes.size()));
-    }
-  }
-  return best_of({std::move(structural), std::move(named)});
+  return best_of({std::move(marked), std::move(structural), std::move(named)});
 }
 
 }  // namespace llmprof::analysis

@@ -67,9 +67,10 @@ struct ForwardPasses {
   // Source of the passes: repetition and kernel names agree, one of the two, or an engine's ranges.
   enum class Basis : uint8_t { both, structure, names, ranges };
   Basis basis = Basis::names;
-  // 0 to 1: the share of the evidence, its own and the other candidates', that it agrees with.
-  double score = 1;
-  // The next best candidate, if one shows other passes.
+  // 0 to 1: the share of the evidence, its own and the other candidates', that it agrees with; 0
+  // without passes.
+  double score = 0;
+  // The next best candidate that shows other passes.
   struct Alternative {
     size_t passes = 0;
     double margin = 0;  // by how much the chosen score is higher
@@ -113,14 +114,13 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence);
 // separate passes.
 ForwardPasses find_named_passes(const KernelSequence& sequence, std::span<const LayerBeat> beats);
 
-// From an engine's ranges around the parts of each pass (vLLM's "gpu_model_runner: preprocess",
-// "forward", "sample"): a pass is everything launched from one start to the next. None if there are
-// no such ranges, if their kernels overlap, or if no attention shows the layers.
-ForwardPasses find_engine_passes(const KernelSequence& sequence, const MeaningfulRanges& ranges);
-
-// The best of these. Repetition decides which passes there are. Kernel names locate their
-// boundaries more exactly if they show the same passes, and replace repetition if nothing repeats
-// (a model of two layers, layers of varying length). `ranges` may be null.
+// The candidate with the best score. A third candidate are an engine's ranges around the parts of
+// each pass (vLLM's "gpu_model_runner: preprocess", "forward", "sample"): a pass is everything
+// launched from one start to the next, if their kernels do not overlap and attention shows layers.
+//
+// An engine's ranges win. Otherwise repetition decides which passes there are. Kernel names locate
+// their boundaries more exactly if they show the same passes, and replace repetition if nothing
+// repeats (a model of two layers, layers of varying length). `ranges` may be null.
 ForwardPasses find_forward_passes(const KernelSequence& sequence,
                                   const MeaningfulRanges* ranges = nullptr);
 

@@ -38,7 +38,7 @@ TEST(LayerPeriodTest, FindsEightLayersOf63InAStepOf517) {
 
   const auto layers = find_layer_period(step);
   ASSERT_TRUE(layers);
-  EXPECT_EQ(layers->first, 2U);
+  EXPECT_EQ(layers->begin, 2U);
   EXPECT_EQ(layers->period, 63U);
   EXPECT_EQ(layers->count, 8U);
   EXPECT_EQ(layers->agreement, 1.0);
@@ -53,7 +53,7 @@ TEST(LayerPeriodTest, FinalNormLikeALayersFirstKernelsMovesNothing) {
 
   const auto layers = find_layer_period(step);
   ASSERT_TRUE(layers);
-  EXPECT_EQ(layers->first, 1U);
+  EXPECT_EQ(layers->begin, 1U);
   EXPECT_EQ(layers->count, 8U);
 }
 
@@ -69,7 +69,7 @@ TEST(LayerPeriodTest, FirstLayerMayDifferALittle) {
 
   const auto layers = find_layer_period(step);
   ASSERT_TRUE(layers);
-  EXPECT_EQ(layers->first, 3U);
+  EXPECT_EQ(layers->begin, 3U);
   EXPECT_EQ(layers->period, 40U);
   EXPECT_EQ(layers->count, 12U);
   // 3 of the 11 x 40 kernels after the first layer differ from the previous layer.
@@ -87,7 +87,7 @@ TEST(LayerPeriodTest, LastLayerMayDifferALittle) {
 
   const auto layers = find_layer_period(step);
   ASSERT_TRUE(layers);
-  EXPECT_EQ(layers->first, 3U);
+  EXPECT_EQ(layers->begin, 3U);
   EXPECT_EQ(layers->period, 40U);
   EXPECT_EQ(layers->count, 12U);
   EXPECT_NEAR(layers->agreement, 1 - 2.0 / 440, 1e-9);
@@ -101,7 +101,7 @@ TEST(LayerPeriodTest, AFirstLayerOfAnotherKindIsLeftOut) {
 
   const auto layers = find_layer_period(step);
   ASSERT_TRUE(layers);
-  EXPECT_EQ(layers->first, 32U);
+  EXPECT_EQ(layers->begin, 32U);
   EXPECT_EQ(layers->period, 70U);
   EXPECT_EQ(layers->count, 11U);
 }

@@ -55,17 +55,16 @@ class Likeness {
     return static_cast<double>(count(begin, end)) / static_cast<double>(end - begin);
   }
 
-  // Calls `visit(begin, end, length)` for stretches in which every window of one distance has at
-  // least `needed` equal tokens. `begin` and `end` are trimmed to equal tokens, `length` is not.
+  // Calls `visit(begin, end)` for stretches in which every window of one distance has at least
+  // `needed` equal tokens, trimmed to equal tokens.
   template <class Visit>
   void each_stretch(size_t needed, const Visit& visit) const {
     const size_t whole = 2 * distance_;  // the first window's end
     if (size_ < whole) return;
     const auto settle = [&](size_t begin, size_t end) {
-      const size_t length = end - begin;
       while (begin < end && !at(begin)) ++begin;
       while (end > begin && !at(end - 1)) --end;
-      visit(begin, end, length);
+      visit(begin, end);
     };
     size_t like = count(distance_, whole);
     bool inside = like >= needed;
@@ -135,13 +134,14 @@ struct PeriodSearch {
   uint32_t shortest;
   uint32_t fewest_repeats;  // that fit into the sequence
   uint32_t least_votes;
-  size_t tried;  // candidates per row of kernels
-  bool by_span;  // a distance counts for as many tokens as it spans
+  size_t tried;              // candidates per row of kernels
+  bool by_span;              // a distance counts for as many tokens as it spans
+  size_t (*needed)(size_t);  // tokens of a repeat that equal the previous one, by its length
 };
 
 constexpr PeriodSearch kInSequence{{4, 12}, threshold::kFewestKernels, threshold::kRepeats, 16, 32,
-                                   false};
-constexpr PeriodSearch kInOnePass{{1, 4}, 2, 2, 1, 12, true};
+                                   false,   threshold::two_thirds_of};
+constexpr PeriodSearch kInOnePass{{1, 4}, 2, 2, 1, 12, true, threshold::half_of};
 
 // A few consecutive tokens, hashed by a polynomial.
 struct Gram {
@@ -240,29 +240,36 @@ class SmallLoops {
   std::array<std::optional<Likeness>, threshold::kSmallLoop> by_period_;
 };
 
-// The longest stretch in which at least half of every repeat equals the previous one.
-std::optional<LayerPeriod> layers_of(std::span<const uint32_t> tokens, uint32_t period) {
-  const Likeness like(tokens, period);
-  size_t begin = 0;
-  size_t end = 0;
-  size_t longest = 0;
-  like.each_stretch(threshold::half_of(period), [&](size_t first, size_t last, size_t windows) {
-    if (windows <= longest) return;
-    longest = windows;
-    begin = first - period;
-    end = last;
-  });
-  if (longest == 0) return std::nullopt;
-  LayerPeriod found{0, period, (end - begin + period / threshold::kQuarter) / period, 0};
-  const size_t missing =
-      found.count * period > end - begin ? found.count * period - (end - begin) : 0;
-  // The part that does not repeat is more likely the start of the first layer than the end of the
-  // last.
-  found.first = begin - std::min(begin, missing);
-  if (begin < missing && tokens.size() - end < missing - begin) --found.count;
-  if (found.count < 2) return std::nullopt;
-  found.agreement = like.share(found.first + period, found.first + found.count * period);
+std::vector<RepeatedStretch> find_stretches(std::span<const uint32_t> tokens,
+                                            const PeriodSearch& search) {
+  std::vector<RepeatedStretch> found;
+  for (const uint32_t period : frequent_periods(tokens, search)) {
+    const Likeness like(tokens, period);
+    like.each_stretch(search.needed(period), [&](size_t first, size_t end) {
+      const size_t begin = first - period;
+      const size_t count = (end - begin + period / threshold::kQuarter) / period;
+      if (count < search.fewest_repeats) return;
+      found.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), period,
+                       static_cast<uint32_t>(count), like.share(first, end)});
+    });
+  }
   return found;
+}
+
+// The stretch from its first whole repeat to its last. The part that does not repeat is more likely
+// the start of the first layer than the end of the last. None if less than two are left.
+std::optional<RepeatedStretch> whole_repeats(std::span<const uint32_t> tokens,
+                                             RepeatedStretch stretch) {
+  const uint32_t whole = stretch.count * stretch.period;
+  const uint32_t missing = whole - std::min(whole, stretch.length());
+  const uint32_t before = std::min(stretch.begin, missing);
+  stretch.begin -= before;
+  if (tokens.size() - stretch.end < missing - before) --stretch.count;
+  if (stretch.count < 2) return std::nullopt;
+  stretch.end = stretch.begin + stretch.count * stretch.period;
+  stretch.agreement =
+      Likeness(tokens, stretch.period).share(stretch.begin + stretch.period, stretch.end);
+  return stretch;
 }
 
 // Checks every `stride`-th position, cyclically: the repeat wraps from the last to the first.
@@ -280,50 +287,43 @@ bool evenly_spaced(const std::vector<uint32_t>& positions, size_t stride, size_t
 }  // namespace
 
 std::vector<RepeatedStretch> find_repeats(std::span<const uint32_t> sequence) {
-  std::vector<RepeatedStretch> found;
   const std::vector<uint32_t> tokens = without_bursts(sequence);
   SmallLoops loops(tokens);
-  for (const uint32_t period : frequent_periods(tokens, kInSequence)) {
-    const Likeness like(tokens, period);
-    like.each_stretch(threshold::two_thirds_of(period), [&](size_t first, size_t end, size_t) {
-      const size_t begin = first - period;
-      const size_t count = (end - begin + period / threshold::kQuarter) / period;
-      if (count < kInSequence.fewest_repeats) return;
-      const double agreement = like.share(first, end);
-      if (agreement < threshold::kNearlyAll || loops.explain(begin, end, period, agreement)) return;
-      found.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), period,
-                       static_cast<uint32_t>(count), agreement});
-    });
-  }
+  std::vector<RepeatedStretch> found = find_stretches(tokens, kInSequence);
+  std::erase_if(found, [&](const RepeatedStretch& each) {
+    return each.agreement < threshold::kNearlyAll ||
+           loops.explain(each.begin, each.end, each.period, each.agreement);
+  });
   std::ranges::sort(found, [](const RepeatedStretch& a, const RepeatedStretch& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length() > b.length();
   });
   return found;
 }
 
-std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens) {
-  const auto coverage = [&](const LayerPeriod& layers) {
+std::optional<RepeatedStretch> find_layer_period(std::span<const uint32_t> tokens) {
+  const auto coverage = [&](const RepeatedStretch& layers) {
     return static_cast<double>(layers.count * layers.period) / static_cast<double>(tokens.size());
   };
-  std::vector<LayerPeriod> found;
+  std::vector<RepeatedStretch> found;
   double covered = 0;
-  for (const uint32_t period : frequent_periods(tokens, kInOnePass)) {
-    const auto layers = layers_of(tokens, period);
+  for (const RepeatedStretch& stretch : find_stretches(tokens, kInOnePass)) {
+    if (coverage(stretch) < threshold::kMost) continue;
+    const auto layers = whole_repeats(tokens, stretch);
     if (!layers || coverage(*layers) < threshold::kMost) continue;
     found.push_back(*layers);
     covered = std::max(covered, coverage(*layers));
   }
   // Prefer a smaller period (one layer instead of two that alternate) if its coverage and agreement
   // are close to the best.
-  std::erase_if(found, [&](const LayerPeriod& layers) {
+  std::erase_if(found, [&](const RepeatedStretch& layers) {
     return coverage(layers) < covered - threshold::kTolerance;
   });
   double agreed = 0;
-  for (const LayerPeriod& layers : found) agreed = std::max(agreed, layers.agreement);
-  for (const LayerPeriod& layers : found) {
-    if (layers.agreement >= agreed - threshold::kTolerance) return layers;
-  }
-  return std::nullopt;
+  for (const RepeatedStretch& layers : found) agreed = std::max(agreed, layers.agreement);
+  const auto best = std::ranges::find_if(found, [&](const RepeatedStretch& layers) {
+    return layers.agreement >= agreed - threshold::kTolerance;
+  });
+  return best == found.end() ? std::nullopt : std::optional(*best);
 }
 
 uint32_t layers_in_repeat(std::span<const uint32_t> repeat) {

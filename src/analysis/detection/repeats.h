@@ -23,19 +23,9 @@ struct RepeatedStretch {
 // within a loop, requests. By `begin`, longest first. Time is linear in the number of tokens.
 std::vector<RepeatedStretch> find_repeats(std::span<const uint32_t> tokens);
 
-// Layers in a forward pass: `count` repeats of `period` tokens, starting at `first`. Repeats may
-// differ a little (another GEMM variant, an extra copy); `agreement` is the share of tokens equal
-// to the token one repeat earlier.
-struct LayerPeriod {
-  size_t first = 0;
-  size_t period = 0;
-  size_t count = 0;
-  double agreement = 0;  // 0 to 1
-};
-
-// `tokens` stand for the kernels of one forward pass in order (equal kernels, equal tokens). None
+// The layers of one forward pass, as whole repeats; `tokens` stand for its kernels in order. None
 // if less than half of the pass repeats.
-std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens);
+std::optional<RepeatedStretch> find_layer_period(std::span<const uint32_t> tokens);
 
 // Number of layers in one repeat. Alternating layers (two kinds, or an extra kernel in every
 // fourth) repeat only together: then most of their kernels occur several times in the repeat,

@@ -105,25 +105,25 @@ class BeatCuts {
 };
 
 // The median over the repeats: the first one may start in a layer unlike the others.
-size_t beats_in_a_repeat(const std::vector<LayerBeat>& beats, const LayerPeriod& period) {
+size_t beats_in_a_repeat(const std::vector<LayerBeat>& beats, const RepeatedStretch& period) {
   std::vector<size_t> counts(period.count, 0);
   for (const LayerBeat& beat : beats) {
-    if (beat.first < period.first) continue;
-    const size_t repeat = (beat.first - period.first) / period.period;
+    if (beat.first < period.begin) continue;
+    const size_t repeat = (beat.first - period.begin) / period.period;
     if (repeat < counts.size()) ++counts[repeat];
   }
   return upper_median(counts);
 }
 
-std::vector<size_t> period_cuts(const LayerPeriod& period) {
+std::vector<size_t> period_cuts(const RepeatedStretch& period) {
   std::vector<size_t> cuts;
-  for (size_t i = 0; i <= period.count; ++i) cuts.push_back(period.first + i * period.period);
+  for (size_t i = 0; i <= period.count; ++i) cuts.push_back(period.begin + i * period.period);
   return cuts;
 }
 
 std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
                                const std::vector<LayerBeat>& beats,
-                               const std::optional<LayerPeriod>& period) {
+                               const std::optional<RepeatedStretch>& period) {
   if (!period) {
     if (beats.size() < threshold::kSeveral) return {};
     const auto cuts = BeatCuts(tokens, beats, 1).find();
