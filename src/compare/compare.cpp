@@ -148,8 +148,8 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   diff.damage = find_damage(sides);
   diff.aspects = find_aspects(sides);
   const auto has_any = [&](auto test) { return std::ranges::any_of(diff.aspects, test); };
-  const auto has = [&](std::string_view name) {
-    return has_any([&](const Aspect& aspect) { return aspect.aspect == name; });
+  const auto has = [&](AspectKind kind) {
+    return has_any([&](const Aspect& aspect) { return aspect.aspect == kind; });
   };
   const bool comparable = !has_any([](const Aspect& aspect) { return aspect.blocking; });
   Judging judging;
@@ -157,14 +157,17 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   judging.single = SingleRuns::of(sides);
   // These do not block if both sides have times without profiling, but recorded times are still not
   // comparable.
-  judging.recorded_alike = !has("recording") && !has("hidden_graphs");
+  judging.recorded_alike = !has(AspectKind::recording) && !has(AspectKind::hidden_graphs);
   judging.own_peaks = !comparable;
   if (!diff.damage.empty()) judging.withheld = NoAnswer::damaged;
   if (!comparable) judging.withheld = NoAnswer::not_comparable;
   std::vector<StageQuantities> quantities;
   // Kernels, budgets and utilization of another processor are worth showing next to each other.
-  if (!has_any([](const Aspect& aspect) { return aspect.blocking && aspect.aspect != "gpu"; })) {
-    compare_stages(sides, judging, !has("hidden_graphs"), quantities, diff);
+  const auto blocks_all = [](const Aspect& each) {
+    return each.blocking && each.aspect != AspectKind::gpu;
+  };
+  if (!has_any(blocks_all)) {
+    compare_stages(sides, judging, !has(AspectKind::hidden_graphs), quantities, diff);
   }
   if (comparable) {
     diff.ranks = diff_ranks(sides);
@@ -195,23 +198,25 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
     const profile::Stage& first = *find_stage(runs.front().profile, stage);
     const bool in_steps = first.step_count > 0 && !steps.groups.empty();
     const ComparableInstances instances = comparable_instances(both, stage, ignored);
-    const auto add = [&](std::string_view quantity, Times times, auto values) {
+    const auto add = [&](Measured measured, Per per, Times times, auto values) {
       if (!values || values->empty()) return;
       Spread& spread = found.emplace_back();
       spread.stage = stage;
-      spread.quantity = quantity;
+      spread.quantity = {measured, per};
       spread.times = times;
       spread.values = std::move(*values);
       fill_spread(threshold, spread);
     };
+    const Per per = in_steps ? Per::step : Per::instance;
     if (untraced_on_both(both, stage)) {
-      add(first.untraced->per_step ? "step" : "wall", Times::untraced, untraced(runs, stage));
+      add(Measured::wall, first.untraced->per_step ? Per::step : Per::instance, Times::untraced,
+          untraced(runs, stage));
     } else {
-      add(in_steps ? "step" : "wall", Times::recorded,
+      add(Measured::wall, per, Times::recorded,
           in_steps ? recorded(steps.base, &profile::Step::wall)
                    : recorded(instances.base, &profile::Instance::wall));
     }
-    add(in_steps ? "step_busy" : "busy", Times::recorded,
+    add(Measured::busy, per, Times::recorded,
         in_steps ? recorded(steps.base, &profile::Step::gpu_busy)
                  : recorded(instances.base, &profile::Instance::gpu_busy));
   }

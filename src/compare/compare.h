@@ -25,7 +25,7 @@ Diff compare(const Sides& sides, const CompareOptions& options);
 // How far runs of one program differ in a quantity of a stage; times in ms.
 struct Spread {
   std::string stage;
-  std::string quantity;  // as Comparison::quantity: step, step_busy; wall, busy
+  ComparedQuantity quantity;  // step, step_busy; wall, busy
   Times times = Times::recorded;
   std::vector<double> values;  // one mean per run
   double mean = 0;

@@ -72,8 +72,7 @@ TEST(Page, OfAComparisonHoldsItAndItsWords) {
   diff.now.emplace_back().path = "runs/graph/profile.json";
   compare::Comparison& step = diff.comparisons.emplace_back();
   step.stage = "decode";
-  step.quantity = "step";
-  step.statistic = "mean";
+  step.quantity = {compare::Measured::wall, compare::Per::step};
   compare::StageDiff& decode = diff.stages.emplace_back();
   decode.stage = "decode";
   compare::Cause& cause = decode.causes.emplace_back();

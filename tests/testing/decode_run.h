@@ -15,7 +15,7 @@ inline compare::Run decode_run(const std::vector<std::vector<double>>& instances
   constexpr uint64_t kFirstContext = 100;
   compare::Run run;
   run.path = "run";
-  run.kind = "profile";
+  run.kind = compare::RunKind::profile;
   profile::Stage stage;
   stage.name = "decode";
   stage.source = profile::StageSource::nvtx;

@@ -153,17 +153,17 @@ class Aspects {
 
   // A difference counts if both sides have a value.
   template <class Value>
-  void add(std::string_view aspect, bool blocking, Value value) {
+  void add(AspectKind aspect, bool blocking, Value value) {
     add(aspect, blocking, of_side(sides_.base, value), of_side(sides_.now, value));
   }
-  void add(std::string_view aspect, bool blocking, Text base, Text now) {
+  void add(AspectKind aspect, bool blocking, Text base, Text now) {
     if (!base || !now || *base == *now) return;
     push(aspect, blocking, std::move(base), std::move(now));
   }
   // Also counts a difference if only one side has a value.
-  void push(std::string_view aspect, bool blocking, Text base, Text now) {
+  void push(AspectKind aspect, bool blocking, Text base, Text now) {
     if (!base && !now) return;
-    found_.push_back({std::string(aspect), std::move(base), std::move(now), blocking, {}});
+    found_.push_back({aspect, std::move(base), std::move(now), blocking, {}});
   }
   std::vector<Aspect> take() {
     std::ranges::stable_sort(
@@ -191,8 +191,8 @@ void add_model(const Sides& sides, Aspects& aspects) {
     blocking = base->variant != now->variant ||
                std::abs(static_cast<double>(now->params) - params) > kSameModel * params;
   }
-  aspects.add("model", blocking, text);
-  aspects.add("dtype", false, [](const Profile& profile) -> Text {
+  aspects.add(AspectKind::model, blocking, text);
+  aspects.add(AspectKind::dtype, false, [](const Profile& profile) -> Text {
     if (!profile.model) return std::nullopt;
     return fmt::format("activations {}, weights {}, KV cache {}", profile.model->dtype,
                        profile.model->weights_dtype, profile.model->kv_cache_dtype);
@@ -210,48 +210,49 @@ void add_cpu_peaks(const Sides& sides, Aspects& aspects) {
   };
   if (differ(base->flops->value, now->flops->value) ||
       differ(base->memory_bandwidth.value, now->memory_bandwidth.value)) {
-    aspects.add("cpu_peaks", false, cpu_peaks);
+    aspects.add(AspectKind::cpu_peaks, false, cpu_peaks);
   }
 }
 
 void add_machine(const Sides& sides, Aspects& aspects) {
-  aspects.add("device_kind", true, [](const Profile& p) -> Text {
+  aspects.add(AspectKind::device_kind, true, [](const Profile& p) -> Text {
     return std::string(to_string(p.context.device_kind));
   });
-  aspects.add("gpu", true, gpu_names);
-  aspects.add("gpu_count", true,
+  aspects.add(AspectKind::gpu, true, gpu_names);
+  aspects.add(AspectKind::gpu_count, true,
               [](const Profile& p) -> Text { return std::to_string(p.totals.gpu_count); });
-  aspects.add("ranks", true, [](const Profile& p) -> Text {
+  aspects.add(AspectKind::ranks, true, [](const Profile& p) -> Text {
     if (!p.job) return "not a job of several ranks";
     return fmt::format("{} of {} recorded", p.job->recorded, p.job->world_size);
   });
-  aspects.add("driver", false,
+  aspects.add(AspectKind::driver, false,
               [](const Profile& p) { return of_captures(p, &profile::Capture::driver); });
-  aspects.add("cuda", false,
+  aspects.add(AspectKind::cuda, false,
               [](const Profile& p) { return of_captures(p, &profile::Capture::cuda); });
   const auto base = mean_clock(sides.base);
   const auto now = mean_clock(sides.now);
   if (base && now && std::abs(*now - *base) > kSameClock * *base) {
-    aspects.push("clocks", false, fmt::format("{:.0f} MHz", *base / kMega),
+    aspects.push(AspectKind::clocks, false, fmt::format("{:.0f} MHz", *base / kMega),
                  fmt::format("{:.0f} MHz", *now / kMega));
   }
   add_cpu_peaks(sides, aspects);
-  aspects.push("shared_cpus", false, shared_cpus(sides.base), shared_cpus(sides.now));
-  aspects.push("throttling", false, throttled(sides.base), throttled(sides.now));
+  aspects.push(AspectKind::shared_cpus, false, shared_cpus(sides.base), shared_cpus(sides.now));
+  aspects.push(AspectKind::throttling, false, throttled(sides.base), throttled(sides.now));
 }
 
 void add_work(Aspects& aspects) {
-  aspects.add("prompt_tokens", true,
+  aspects.add(AspectKind::prompt_tokens, true,
               [](const Profile& p) { return number(p.workload.prompt_tokens); });
-  aspects.add("new_tokens", false, [](const Profile& p) { return number(p.workload.new_tokens); });
-  aspects.add("batch", true, [](const Profile& p) { return number(p.workload.batch); });
-  aspects.add("parallelism", true, [](const Profile& p) -> Text {
+  aspects.add(AspectKind::new_tokens, false,
+              [](const Profile& p) { return number(p.workload.new_tokens); });
+  aspects.add(AspectKind::batch, true, [](const Profile& p) { return number(p.workload.batch); });
+  aspects.add(AspectKind::parallelism, true, [](const Profile& p) -> Text {
     return fmt::format("tp {}, pp {}, ep {}", p.workload.tp, p.workload.pp, p.workload.ep);
   });
-  aspects.add("selection", true, [](const Profile& p) -> Text {
+  aspects.add(AspectKind::selection, true, [](const Profile& p) -> Text {
     return p.selection ? p.selection->words : "all of it";
   });
-  aspects.add("engine", false, [](const Profile& p) -> Text { return p.engine.name; });
+  aspects.add(AspectKind::engine, false, [](const Profile& p) -> Text { return p.engine.name; });
 }
 
 void add_recording(const Sides& sides, Aspects& aspects) {
@@ -260,15 +261,15 @@ void add_recording(const Sides& sides, Aspects& aspects) {
       !stages.empty() && std::ranges::all_of(stages, [&](const std::string& stage) {
         return untraced_on_both(sides, stage);
       });
-  aspects.add("kernel_source", true,
+  aspects.add(AspectKind::kernel_source, true,
               [](const Profile& p) -> Text { return std::string(to_string(p.totals.source)); });
   // Each recording method adds a different overhead; only times without profiling are free of it.
-  aspects.add("recording", !untraced, recording);
-  aspects.add("recording_version", false, recording_versions);
-  aspects.add("hidden_graphs", !untraced, graphs);
-  aspects.add("stage_source", false, stage_sources);
-  aspects.add("stages", stages.empty(), stage_names);
-  aspects.add("coverage", false, [](const Profile& p) -> Text {
+  aspects.add(AspectKind::recording, !untraced, recording);
+  aspects.add(AspectKind::recording_version, false, recording_versions);
+  aspects.add(AspectKind::hidden_graphs, !untraced, graphs);
+  aspects.add(AspectKind::stage_source, false, stage_sources);
+  aspects.add(AspectKind::stages, stages.empty(), stage_names);
+  aspects.add(AspectKind::coverage, false, [](const Profile& p) -> Text {
     if (!p.coverage) return std::nullopt;
     return p.coverage->representative ? "stages hold most of the kernel time"
                                       : "stages hold less than 90 % of the kernel time";
@@ -278,7 +279,7 @@ void add_recording(const Sides& sides, Aspects& aspects) {
         p.stages, [](const profile::Stage& stage) { return stage.untraced.has_value(); });
     return any ? "known" : "not known";
   };
-  aspects.add("unwatched", false, knows);
+  aspects.add(AspectKind::untraced, false, knows);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -54,41 +53,37 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
                fmt::format("'{}' is not a limit in %, ms, us or ns", to_printable(text)));
 }
 
-Result<void> set_class(std::span<const std::string_view> parts, size_t at, Rule& rule) {
-  if (at + 2 != parts.size() && at + 1 != parts.size()) {
-    return wrong(rule.text, "a class is named as class.NAME.ms");
-  }
-  std::string name(parts[at]);
-  std::ranges::replace(name, '_', ' ');  // "moe_routing"
-  rule.quantity = "class." + name;
-  if (at + 1 == parts.size() || parts[at + 1] == "ms") return {};
-  const auto statistic = profile::find_word<Statistic>(parts[at + 1]);
-  if (!statistic) return wrong(rule.text, "a class is named as class.NAME.ms");
-  rule.statistic = *statistic;
-  return {};
-}
-
+// [STAGE.]class.NAME[.STATISTIC], or STAGE.QUANTITY[.STATISTIC].
 Result<void> set_metric(std::string_view metric, Rule& rule) {
   const auto parts = trimmed_pieces(metric, '.');
-  if (parts.front() == "class" && parts.size() >= 2) return set_class(parts, 1, rule);
   if (parts.size() < 2) return wrong(rule.text, "it names no quantity of a stage");
-  rule.stage = parts[0];
-  if (parts[1] == "class" && parts.size() >= 3) return set_class(parts, 2, rule);
-  rule.quantity = parts[1];
-  if (std::ranges::find(kAllQuantities, rule.quantity) == kAllQuantities.end()) {
-    return wrong(rule.text,
-                 fmt::format("unknown quantity '{}'; available: {}, class.NAME",
-                             to_printable(rule.quantity), fmt::join(kAllQuantities, ", ")));
+  size_t at = 0;
+  if (parts[at] != "class") rule.stage = parts[at++];
+  const bool of_class = parts[at] == "class" && at + 1 < parts.size();
+  std::string name(parts[at++]);
+  if (of_class) {
+    name = std::string(kClass).append(parts[at++]);
+    std::ranges::replace(name, '_', ' ');  // "moe_routing"
   }
-  if (parts.size() == 2) return {};
-  const auto statistic = profile::find_word<Statistic>(parts[2]);
-  if (!statistic || parts.size() > 3) {
-    return wrong(rule.text,
-                 fmt::format("unknown statistic '{}'; available: {}", to_printable(parts[2]),
-                             fmt::join(profile::kNames<Statistic>, ", ")));
+  const auto quantity = profile::read_word<ComparedQuantity>(name);
+  if (!quantity) {
+    constexpr auto kNames =
+        std::span(profile::kNames<ComparedQuantity>).first<std::size(kQuantities)>();
+    return wrong(rule.text, fmt::format("unknown quantity '{}'; available: {}, class.NAME",
+                                        to_printable(name), fmt::join(kNames, ", ")));
   }
-  rule.statistic = *statistic;
-  return {};
+  rule.quantity = *quantity;
+  const auto rest = std::span(parts).subspan(at);
+  if (rest.empty() || (of_class && rest.size() == 1 && rest[0] == "ms")) return {};
+  const auto statistic = profile::find_word<Statistic>(rest[0]);
+  if (statistic && rest.size() == 1) {
+    rule.statistic = *statistic;
+    return {};
+  }
+  if (of_class) return wrong(rule.text, "a class is named as class.NAME.ms");
+  return wrong(rule.text,
+               fmt::format("unknown statistic '{}'; available: {}", to_printable(rest[0]),
+                           fmt::join(profile::kNames<Statistic>, ", ")));
 }
 
 // Limit of the difference, in the quantity's unit. With two limits it is the wider one: exceeding
@@ -146,13 +141,9 @@ std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantiti
   std::vector<GateResult> results;
   for (const StageQuantities& stage : stages) {
     if (rule.stage && *rule.stage != stage.stage()) continue;
-    const std::string_view quantity = rule.quantity;
-    if (quantity.starts_with(kClass) &&
-        std::ranges::find(stage.classes(), quantity.substr(kClass.size())) ==
-            stage.classes().end()) {
-      continue;
-    }
-    auto measured = stage.compare(quantity, rule.statistic);
+    const auto& named = rule.quantity.kernel_class;
+    if (named && std::ranges::find(stage.classes(), *named) == stage.classes().end()) continue;
+    auto measured = stage.compare(rule.quantity, rule.statistic);
     if (!measured) continue;
     GateResult& result = results.emplace_back(result_of(rule));
     result.stage = stage.stage();

@@ -17,7 +17,7 @@ struct Rule {
   std::string text;                  // as written
   std::string from;                  // "command line", or a file
   std::optional<std::string> stage;  // none: every stage that has the quantity
-  std::string quantity;              // as Comparison::quantity
+  ComparedQuantity quantity;
   Statistic statistic = Statistic::mean;
   bool at_most = true;             // otherwise at least
   std::optional<double> relative;  // 0.02

@@ -11,7 +11,7 @@ TEST(Rule, NamesStageQuantityStatisticAndLimits) {
   const auto step = parse_rule("decode.step.p50<=+2%", "here");
   ASSERT_TRUE(step) << step.error().message;
   EXPECT_EQ(step->stage, "decode");
-  EXPECT_EQ(step->quantity, "step");
+  EXPECT_EQ(to_string(step->quantity), "step");
   EXPECT_EQ(step->statistic, Statistic::p50);
   EXPECT_TRUE(step->at_most);
   EXPECT_DOUBLE_EQ(*step->relative, 0.02);
@@ -23,12 +23,12 @@ TEST(Rule, NamesStageQuantityStatisticAndLimits) {
   const auto gemm = parse_rule("class.gemm.ms<=+1%", "here");
   ASSERT_TRUE(gemm) << gemm.error().message;
   EXPECT_FALSE(gemm->stage);
-  EXPECT_EQ(gemm->quantity, "class.gemm");
+  EXPECT_EQ(to_string(gemm->quantity), "class.gemm");
   EXPECT_EQ(gemm->statistic, Statistic::mean);
   const auto of_stage = parse_rule("decode.class.moe_routing.ms<=+1%", "here");
   ASSERT_TRUE(of_stage) << of_stage.error().message;
   EXPECT_EQ(of_stage->stage, "decode");
-  EXPECT_EQ(of_stage->quantity, "class.moe routing");
+  EXPECT_EQ(to_string(of_stage->quantity), "class.moe routing");
   const auto speed = parse_rule("decode.tokens_per_s>=-3%", "here");
   ASSERT_TRUE(speed) << speed.error().message;
   EXPECT_FALSE(speed->at_most);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 
 namespace llmprof::compare {
 namespace {
@@ -23,9 +24,9 @@ class ComparedRows {
     std::vector<const Row*> rows = {};
   };
 
-  // `all_of` returns a stage's rows in a run; `rule_of` returns why a row is excluded, or empty.
+  // `all_of` returns a stage's rows in a run; `rule_of` returns why a row is excluded, if it is.
   template <class AllOf, class RuleOf>
-  ComparedRows(const Sides& sides, std::string stage, std::string_view what, AllOf all_of,
+  ComparedRows(const Sides& sides, std::string stage, ComparedRow what, AllOf all_of,
                RuleOf rule_of, std::vector<LeftOut>& left_out)
       : base_runs_(sides.base.size()), stage_(std::move(stage)), what_(what), left_out_(left_out) {
     for (const Run& run : sides.base) runs_.push_back({SideName::base, &run});
@@ -41,7 +42,7 @@ class ComparedRows {
   }
 
   template <class Test>
-  void leave_out(std::string_view rule, Test test) {
+  void leave_out(Exclusion rule, Test test) {
     for (OfRun& of : runs_) erase(rule, test, of);
   }
 
@@ -55,32 +56,34 @@ class ComparedRows {
     const profile::Stage* stage = find_stage(of.run->profile, stage_);
     if (stage == nullptr) return;
     for (const Row& row : all_of(of.run->profile, *stage)) {
-      const std::optional<std::string_view> rule = rule_of(row, *stage);
-      if (rule && rule->empty()) of.rows.push_back(&row);
-      if (rule && !rule->empty()) count(of, *rule, row);
+      if (const std::optional<Exclusion> rule = rule_of(row, *stage)) {
+        count(of, *rule, row);
+      } else {
+        of.rows.push_back(&row);
+      }
     }
     // Rows with lowered clocks are excluded only if they are the exception.
     const auto is_lowered = [](const Row& row) { return row.clocks_lowered.value_or(false); };
     const auto lowered =
         std::ranges::count_if(of.rows, [&](const Row* row) { return is_lowered(*row); });
-    if (2 * lowered <= std::ssize(of.rows)) erase("clocks_lowered", is_lowered, of);
+    if (2 * lowered <= std::ssize(of.rows)) erase(Exclusion::clocks_lowered, is_lowered, of);
   }
 
-  void count(const OfRun& of, std::string_view rule, const Row& row) {
+  void count(const OfRun& of, Exclusion rule, const Row& row) {
     const auto known = std::ranges::find_if(left_out_, [&](const LeftOut& each) {
       return each.side == of.side && each.run == of.run->path && each.stage == stage_ &&
              each.what == what_ && each.rule == rule;
     });
-    LeftOut& counted = known != left_out_.end()
-                           ? *known
-                           : left_out_.emplace_back(LeftOut{
-                                 of.side, of.run->path, stage_, what_, std::string(rule), 0, {}});
+    LeftOut& counted =
+        known != left_out_.end()
+            ? *known
+            : left_out_.emplace_back(LeftOut{of.side, of.run->path, stage_, what_, rule, 0, {}});
     ++counted.count;
     counted.total.value += row.wall.value;
   }
 
   template <class Test>
-  void erase(std::string_view rule, Test test, OfRun& of) {
+  void erase(Exclusion rule, Test test, OfRun& of) {
     std::erase_if(of.rows, [&](const Row* row) {
       if (!test(*row)) return false;
       count(of, rule, *row);
@@ -91,28 +94,27 @@ class ComparedRows {
   std::vector<OfRun> runs_;  // of the base, then of the new side
   size_t base_runs_;
   std::string stage_;
-  std::string what_;
+  ComparedRow what_;
   std::vector<LeftOut>& left_out_;
 };
 
-const std::vector<profile::Step>& all_steps_of(const profile::Profile& profile,
-                                               const profile::Stage& /*stage*/) {
-  return profile.steps;
+auto steps_of(const profile::Profile& profile, const profile::Stage& stage) {
+  return profile.steps | std::views::filter([&stage](const profile::Step& step) {
+           return step.stage == stage.name && step.instance < stage.instances.size();
+         });
 }
 
-// None if the step belongs to another stage.
-std::optional<std::string_view> why_unlike(const profile::Step& step, const profile::Stage& stage) {
-  if (step.stage != stage.name || step.instance >= stage.instances.size()) return std::nullopt;
+std::optional<Exclusion> why_unlike(const profile::Step& step, const profile::Stage& stage) {
   const profile::Instance& instance = stage.instances[step.instance];
-  if (instance.warmup) return "warm_up";
-  if (step.after_untraced) return "after_untraced";
-  if (step.step_of_instance == 0 && instance.steps > 1) return "first_step";
-  if (instance.cut_off && step.step_of_instance + 1 == instance.steps) return "cut_off";
-  return "";
+  if (instance.warmup) return Exclusion::warm_up;
+  if (step.after_untraced) return Exclusion::after_untraced;
+  if (step.step_of_instance == 0 && instance.steps > 1) return Exclusion::first_step;
+  if (instance.cut_off && step.step_of_instance + 1 == instance.steps) return Exclusion::cut_off;
+  return std::nullopt;
 }
 
 struct Key {
-  std::string kind;
+  profile::StepKind kind{};
   std::optional<uint64_t> batch;
   std::optional<uint64_t> tokens;
 
@@ -129,7 +131,7 @@ class Grouping {
   using StepsOfRun = ComparedRows<profile::Step>::OfRun;
 
   Grouping(const Sides& sides, const std::string& stage, std::vector<LeftOut>& left_out)
-      : stage_(stage), steps_(sides, stage, "steps", all_steps_of, why_unlike, left_out) {
+      : stage_(stage), steps_(sides, stage, ComparedRow::steps, steps_of, why_unlike, left_out) {
     knows_batch_ = steps_.every([](const profile::Step& step) { return step.batch.has_value(); });
     knows_tokens_ = steps_.every([](const profile::Step& step) { return step.tokens.has_value(); });
     knows_context_ = steps_.every([](const profile::Step& step) {
@@ -138,10 +140,10 @@ class Grouping {
   }
 
   ComparableSteps take() {
-    leave_out("no_counterpart", keys_with(1));
+    leave_out(Exclusion::no_counterpart, keys_with(1));
     leave_out_context();
     const auto all_keys = keys_with(1);
-    leave_out("too_few", all_keys.size() == 1 ? all_keys : keys_with(kFewestInGroup));
+    leave_out(Exclusion::too_few, all_keys.size() == 1 ? all_keys : keys_with(kFewestInGroup));
     ComparableSteps found;
     std::map<Key, uint32_t> rows;
     found.base = grouped(steps_.base(), &StepGroup::base_steps, found.groups, rows);
@@ -156,7 +158,7 @@ class Grouping {
 
  private:
   [[nodiscard]] Key key(const profile::Step& step) const {
-    Key found{std::string(to_string(step.kind)), std::nullopt, std::nullopt};
+    Key found{step.kind, std::nullopt, std::nullopt};
     if (knows_batch_) found.batch = step.batch;
     if (knows_tokens_ && step.kind != profile::StepKind::decode) found.tokens = step.tokens;
     return found;
@@ -182,7 +184,7 @@ class Grouping {
     return keys;
   }
 
-  void leave_out(std::string_view rule, const std::vector<Key>& kept) {
+  void leave_out(Exclusion rule, const std::vector<Key>& kept) {
     steps_.leave_out(rule, [&](const profile::Step& step) {
       return !std::ranges::binary_search(kept, key(step));
     });
@@ -205,7 +207,7 @@ class Grouping {
       ranges_[each].low = std::max(ranges_[each].low, range.low);
       ranges_[each].high = std::min(ranges_[each].high, range.high);
     }
-    steps_.leave_out("outside_context_range", [&](const profile::Step& step) {
+    steps_.leave_out(Exclusion::outside_context_range, [&](const profile::Step& step) {
       const Range& range = ranges_[key(step)];
       return context(step) < range.low || context(step) > range.high;
     });
@@ -228,7 +230,8 @@ class Grouping {
                             .kind = each.kind,
                             .batch = each.batch,
                             .tokens = each.tokens,
-                            .context_by = knows_context_ ? "context_tokens" : "step_of_instance",
+                            .context_by = knows_context_ ? ContextBy::context_tokens
+                                                         : ContextBy::step_of_instance,
                             .context_low = range.low,
                             .context_high = range.high,
                             .weight = {}});
@@ -282,14 +285,15 @@ ComparableSteps comparable_steps(const Sides& sides, const std::string& stage,
 ComparableInstances comparable_instances(const Sides& sides, const std::string& stage,
                                          std::vector<LeftOut>& left_out) {
   ComparedRows<profile::Instance> instances(
-      sides, stage, "instances",
+      sides, stage, ComparedRow::instances,
       [](const profile::Profile&, const profile::Stage& of) -> const auto& { return of.instances; },
-      [](const profile::Instance& instance, const profile::Stage&) {
-        return instance.warmup ? "warm_up" : instance.cut_off ? "cut_off" : "";
+      [](const profile::Instance& instance, const profile::Stage&) -> std::optional<Exclusion> {
+        if (instance.warmup) return Exclusion::warm_up;
+        return instance.cut_off ? std::optional(Exclusion::cut_off) : std::nullopt;
       },
       left_out);
   const auto steps = commonest_steps(instances);
-  instances.leave_out("no_counterpart", [&](const profile::Instance& instance) {
+  instances.leave_out(Exclusion::no_counterpart, [&](const profile::Instance& instance) {
     return !steps || all_steps(instance) != *steps;
   });
   const auto as_one_group = [](const auto& side) {

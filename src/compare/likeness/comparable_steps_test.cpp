@@ -13,11 +13,10 @@ using testing::decode_run;
 
 const std::vector<double> kInstance(10, 5.0);
 
-uint64_t left_out_by(const std::vector<LeftOut>& rows, std::string_view side,
-                     std::string_view rule) {
+uint64_t left_out_by(const std::vector<LeftOut>& rows, SideName side, Exclusion rule) {
   uint64_t count = 0;
   for (const LeftOut& row : rows) {
-    if (to_string(row.side) == side && row.rule == rule) count += row.count;
+    if (row.side == side && row.rule == rule) count += row.count;
   }
   return count;
 }
@@ -30,14 +29,14 @@ TEST(ComparableSteps, StepsOfOneKindBatchAndContextAreAGroup) {
   ASSERT_EQ(found.groups.size(), 1U);
   const StepGroup& group = found.groups.front();
   EXPECT_EQ(group.batch, 2U);
-  EXPECT_EQ(group.context_by, "context_tokens");
+  EXPECT_EQ(group.context_by, ContextBy::context_tokens);
   EXPECT_EQ(group.context_low, 101U);  // the first step of an instance is excluded
   EXPECT_EQ(group.context_high, 109U);
   EXPECT_EQ(group.base_steps, 18U);
   EXPECT_EQ(group.now_steps, 9U);
   EXPECT_DOUBLE_EQ(group.weight.value, 1);
-  EXPECT_EQ(left_out_by(left_out, "base", "first_step"), 2U);
-  EXPECT_EQ(left_out_by(left_out, "new", "first_step"), 1U);
+  EXPECT_EQ(left_out_by(left_out, SideName::base, Exclusion::first_step), 2U);
+  EXPECT_EQ(left_out_by(left_out, SideName::now, Exclusion::first_step), 1U);
   ASSERT_EQ(found.base.size(), 1U);
   EXPECT_EQ(found.base.front().rows.size(), 18U);
   EXPECT_EQ(found.base.front().groups, std::vector<uint32_t>(18, 0));
@@ -51,9 +50,9 @@ TEST(ComparableSteps, WarmUpCutOffAndUntracedStepsAreLeftOut) {
   run.profile.steps[15].after_untraced = true;
   std::vector<LeftOut> left_out;
   const ComparableSteps found = comparable_steps({{&run, 1}, {&run, 1}}, "decode", left_out);
-  EXPECT_EQ(left_out_by(left_out, "base", "warm_up"), 10U);
-  EXPECT_EQ(left_out_by(left_out, "base", "after_untraced"), 1U);
-  EXPECT_EQ(left_out_by(left_out, "base", "cut_off"), 1U);
+  EXPECT_EQ(left_out_by(left_out, SideName::base, Exclusion::warm_up), 10U);
+  EXPECT_EQ(left_out_by(left_out, SideName::base, Exclusion::after_untraced), 1U);
+  EXPECT_EQ(left_out_by(left_out, SideName::base, Exclusion::cut_off), 1U);
   EXPECT_EQ(found.groups.front().base_steps, 30U - 10 - 2 - 1 - 1);
 }
 
@@ -64,8 +63,8 @@ TEST(ComparableSteps, OnlyTheRangeOfContextThatBothSidesHaveIsCompared) {
   const ComparableSteps found = comparable_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
   EXPECT_EQ(found.groups.front().context_high, 109U);
   EXPECT_EQ(found.groups.front().base_steps, 9U);
-  EXPECT_EQ(left_out_by(left_out, "base", "outside_context_range"), 10U);
-  EXPECT_EQ(left_out_by(left_out, "new", "outside_context_range"), 0U);
+  EXPECT_EQ(left_out_by(left_out, SideName::base, Exclusion::outside_context_range), 10U);
+  EXPECT_EQ(left_out_by(left_out, SideName::now, Exclusion::outside_context_range), 0U);
 }
 
 TEST(ComparableSteps, ABatchThatOneSideLacksHasNoCounterpart) {
@@ -76,7 +75,7 @@ TEST(ComparableSteps, ABatchThatOneSideLacksHasNoCounterpart) {
   const ComparableSteps found = comparable_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
   ASSERT_EQ(found.groups.size(), 1U);
   EXPECT_EQ(found.groups.front().batch, 2U);
-  EXPECT_EQ(left_out_by(left_out, "new", "no_counterpart"), 9U);
+  EXPECT_EQ(left_out_by(left_out, SideName::now, Exclusion::no_counterpart), 9U);
 }
 
 TEST(ComparableSteps, StepsWithLoweredClocksAreLeftOutWhereTheyAreTheException) {
@@ -86,8 +85,8 @@ TEST(ComparableSteps, StepsWithLoweredClocksAreLeftOutWhereTheyAreTheException) 
   for (profile::Step& step : most.profile.steps) step.clocks_lowered = true;
   std::vector<LeftOut> left_out;
   const ComparableSteps found = comparable_steps({{&few, 1}, {&most, 1}}, "decode", left_out);
-  EXPECT_EQ(left_out_by(left_out, "base", "clocks_lowered"), 1U);
-  EXPECT_EQ(left_out_by(left_out, "new", "clocks_lowered"), 0U);
+  EXPECT_EQ(left_out_by(left_out, SideName::base, Exclusion::clocks_lowered), 1U);
+  EXPECT_EQ(left_out_by(left_out, SideName::now, Exclusion::clocks_lowered), 0U);
   EXPECT_EQ(found.groups.front().now_steps, 18U);
 }
 
@@ -101,8 +100,8 @@ TEST(ComparableInstances, AreThoseOfAsManySteps) {
   EXPECT_EQ(found.base.front().rows.size(), 2U);
   EXPECT_EQ(found.now.front().rows.size(), 1U);
   ASSERT_EQ(left_out.size(), 1U);
-  EXPECT_EQ(left_out.front().what, "instances");
-  EXPECT_EQ(left_out.front().rule, "no_counterpart");
+  EXPECT_EQ(left_out.front().what, ComparedRow::instances);
+  EXPECT_EQ(left_out.front().rule, Exclusion::no_counterpart);
   EXPECT_DOUBLE_EQ(left_out.front().total.value, 35);
 }
 

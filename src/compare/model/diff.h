@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "compare/model/compared_quantity.h"
 #include "compare/model/words.h"
 #include "profile/budget_parts.h"
 #include "profile/context.h"
 #include "profile/finding_kinds.h"
 #include "profile/quantity.h"
+#include "profile/steps.h"
 
 namespace llmprof::compare {
 
@@ -24,14 +26,14 @@ using profile::WholeNanoseconds;
 
 struct SideRun {
   std::string path;
-  std::string kind;
+  RunKind kind{};
   std::optional<std::string> recorded_by;
   std::optional<std::string> command;
   uint64_t steps = 0;
 
   void fields(auto& field) const {
     field("path", path, "path as given on the command line");
-    field("kind", kind, "what it is: profile, run, capture");
+    field("kind", kind, "what it is");
     field("recorded_by", recorded_by, "tools that made its captures, with their versions");
     field("command", command, "command that ran; null if unknown");
     field("steps", steps, "recorded steps, over all stages");
@@ -59,17 +61,14 @@ struct Damage {
 
 // Something that may make two sides incomparable.
 struct Aspect {
-  std::string aspect;
+  AspectKind aspect{};
   std::optional<std::string> base;
   std::optional<std::string> now;
   bool blocking = false;
   std::string text;
 
   void fields(auto& field) const {
-    field("aspect", aspect,
-          "gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, "
-          "parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, "
-          "device_kind, unwatched, cpu_peaks, shared_cpus");
+    field("aspect", aspect, "what differs");
     field("base", base, "value of the base side; null if unknown");
     field("new", now, "value of the new side; null if unknown");
     field("blocking", blocking, "true: the sides cannot be compared; false: it is a note");
@@ -82,8 +81,8 @@ struct LeftOut {
   SideName side{};
   std::string run;
   std::string stage;
-  std::string what;
-  std::string rule;
+  ComparedRow what{};
+  Exclusion rule{};
   uint64_t count = 0;
   Milliseconds total;
 
@@ -91,13 +90,8 @@ struct LeftOut {
     field("side", side, "side of the comparison");
     field("run", run, "path of the run");
     field("stage", stage, "stage that they belong to");
-    field("what", what, "steps, instances");
-    field("rule", rule,
-          "why they are excluded: warm_up, first_step (of an instance with several), "
-          "after_untraced (the previous step was not traced), cut_off (recording ended in its "
-          "instance), clocks_lowered (by heat, power or hardware; kept if that applies to more "
-          "than half of a side), no_counterpart (not every run has steps of this kind, batch and "
-          "tokens, or instances with as many steps), outside_context_range, too_few");
+    field("what", what, "what they are");
+    field("rule", rule, "why they are excluded");
     field("count", count, "number of steps or instances");
     field("total_ms", total, "their total wall time");
   }
@@ -106,10 +100,10 @@ struct LeftOut {
 // Comparable steps of both sides.
 struct StepGroup {
   std::string stage;
-  std::string kind;
+  profile::StepKind kind{};
   std::optional<uint64_t> batch;
   std::optional<uint64_t> tokens;
-  std::string context_by;
+  ContextBy context_by{};
   uint64_t context_low = 0;
   uint64_t context_high = 0;
   uint64_t base_steps = 0;
@@ -118,11 +112,10 @@ struct StepGroup {
 
   void fields(auto& field) const {
     field("stage", stage, "stage that they belong to");
-    field("kind", kind, "prefill, decode, mixed");
+    field("kind", kind, "kind of step");
     field("batch", batch, "sequences per step");
     field("tokens", tokens, "tokens that pass through the layers");
-    field("context_by", context_by,
-          "context_tokens (per sequence), or step_of_instance if the context is unknown");
+    field("context_by", context_by, "what context_low and context_high count");
     field("context_low", context_low, "start of the range that both sides have");
     field("context_high", context_high, "end of that range");
     field("base_steps", base_steps, "compared");
@@ -134,9 +127,9 @@ struct StepGroup {
 // One quantity on both sides.
 struct Comparison {
   std::string stage;
-  std::string quantity;
-  std::string statistic;
-  std::string unit;
+  ComparedQuantity quantity;
+  Statistic statistic = Statistic::mean;
+  ComparedUnit unit = ComparedUnit::ms;
   Times times = Times::recorded;
   bool lower_is_better = true;
   std::optional<double> base;
@@ -151,7 +144,7 @@ struct Comparison {
   std::optional<Direction> direction;
   bool differs = false;
   Method method = Method::none;
-  std::string unit_of_noise;
+  NoiseOf noise_of = NoiseOf::runs;
   uint64_t base_count = 0;
   uint64_t now_count = 0;
   uint64_t base_runs = 0;
@@ -166,13 +159,10 @@ struct Comparison {
   void fields(auto& field) const {
     field("stage", stage, "as in profile.json; \"all kernels\" without stages");
     field("quantity", quantity,
-          "step, step_busy, step_idle, step_kernels (per step); wall, busy, idle, kernels (per "
-          "instance); class.X (kernel time of that class, including overlap, per step, or per "
-          "instance if the stage has no steps); tokens_per_s, mfu, mbu");
-    field("statistic", statistic,
-          "mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the "
-          "median of all differences between the sides' values)");
-    field("unit", unit, "ms, tokens/s, fraction");
+          "what is compared; class.X: kernel time of that class, including overlap, per step, or "
+          "per instance if the stage has no steps");
+    field("statistic", statistic, "statistic that is compared");
+    field("unit", unit, "unit of the values");
     field("times", times, "source of the times");
     field("lower_is_better", lower_is_better, "false for rates and utilization");
     field("base", base,
@@ -189,9 +179,9 @@ struct Comparison {
     field("differs", differs,
           "the interval excludes 0: there is a difference, even if it is below the threshold");
     field("method", method, "source of the interval");
-    field("noise_of", unit_of_noise,
-          "what varies: runs, steps, instances. For steps or instances, the interval describes "
-          "these two recordings, not the variation between runs");
+    field("noise_of", noise_of,
+          "what varies. For steps or instances, the interval describes these two recordings, not "
+          "the variation between runs");
     field("base_count", base_count, "number of values");
     field("new_count", now_count, "number of values");
     field("base_runs", base_runs, "runs with values");
@@ -361,9 +351,7 @@ struct GateResult {
   void fields(auto& field) const {
     field("rule", rule, "rule as written");
     field("from", from, "the command line, or a file in conf/gate");
-    field("outcome", outcome,
-          "pass (the entire interval is within the limit), fail (the entire interval is beyond "
-          "it), cannot_tell");
+    field("outcome", outcome, "verdict on the rule");
     field("stage", stage, "stage that it was measured in; empty if there is none");
     field("relative_limit", relative_limit, "limit of the difference over base");
     field("absolute_limit_ms", absolute_limit,
@@ -423,9 +411,7 @@ struct Diff {
   void fields(auto& field) const {
     field("schema_version", schema_version, "version of this file's format");
     field("tool", tool, "program that wrote this file");
-    field("verdict", verdict,
-          "pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none "
-          "fails, but one is undecided; or a side is damaged), not_comparable");
+    field("verdict", verdict, "verdict on the comparison");
     field("summary", summary, "what happened, in one sentence: the first line of reports");
     field("device_kind", device_kind, "processor that the kernels of both sides ran on");
     field("threshold", threshold, "relative difference above which a quantity counts as changed");

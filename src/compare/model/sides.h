@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "compare/model/words.h"
 #include "profile/profile.h"
 
 namespace llmprof::compare {
@@ -11,7 +12,7 @@ namespace llmprof::compare {
 // One recording of a side.
 struct Run {
   std::string path;  // as the user named it
-  std::string kind;  // "profile", "run", "capture"
+  RunKind kind{};
   profile::Profile profile;
 };
 

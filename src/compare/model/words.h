@@ -111,10 +111,123 @@ constexpr auto words_of(ChangeKind /*of*/) {
   });
 }
 
-// The statistic that is compared. A shift is the Hodges-Lehmann estimate: the median of all
-// differences between a value of one side and one of the other.
+// The statistic that is compared.
 enum class Statistic : uint8_t { shift, mean, p50, p90, p99 };
-constexpr auto words_of(Statistic /*of*/) { return vocabulary<Statistic>(); }
+constexpr auto words_of(Statistic /*of*/) {
+  return vocabulary<Statistic>({
+      {Statistic::shift, "Hodges-Lehmann: the median of all differences between the sides' values"},
+      {Statistic::mean, "unless a gate rule names another"},
+  });
+}
+
+enum class ComparedUnit : uint8_t { ms, tokens_per_s, fraction };
+constexpr auto words_of(ComparedUnit /*of*/) {
+  return vocabulary<ComparedUnit>({{ComparedUnit::tokens_per_s, "", "tokens/s"}});
+}
+
+// What varies between the values that an interval is computed from.
+enum class NoiseOf : uint8_t { runs, steps, instances };
+constexpr auto words_of(NoiseOf /*of*/) { return vocabulary<NoiseOf>(); }
+
+enum class ContextBy : uint8_t { context_tokens, step_of_instance };
+constexpr auto words_of(ContextBy /*of*/) {
+  return vocabulary<ContextBy>({
+      {ContextBy::context_tokens, "per sequence"},
+      {ContextBy::step_of_instance, "if the context is unknown"},
+  });
+}
+
+enum class ComparedRow : uint8_t { steps, instances };
+constexpr auto words_of(ComparedRow /*of*/) { return vocabulary<ComparedRow>(); }
+
+// Why steps or instances are excluded from comparisons.
+enum class Exclusion : uint8_t {
+  warm_up,
+  first_step,
+  after_untraced,
+  cut_off,
+  clocks_lowered,
+  no_counterpart,
+  outside_context_range,
+  too_few,
+};
+constexpr auto words_of(Exclusion /*of*/) {
+  using enum Exclusion;
+  return vocabulary<Exclusion>({
+      {first_step, "of an instance with several"},
+      {after_untraced, "the previous step was not traced"},
+      {cut_off, "recording ended in its instance"},
+      {clocks_lowered,
+       "by heat, power or hardware; kept if that applies to more than half of a side"},
+      {no_counterpart,
+       "not every run has steps of this kind, batch and tokens, or instances with as many steps"},
+  });
+}
+
+enum class RunKind : uint8_t { profile, run, capture };
+constexpr auto words_of(RunKind /*of*/) { return vocabulary<RunKind>(); }
+
+// What may make two sides incomparable. Reports print the meanings.
+enum class AspectKind : uint8_t {
+  device_kind,
+  gpu,
+  gpu_count,
+  ranks,
+  clocks,
+  driver,
+  cuda,
+  throttling,
+  model,
+  dtype,
+  prompt_tokens,
+  new_tokens,
+  batch,
+  parallelism,
+  selection,
+  engine,
+  kernel_source,
+  recording,
+  recording_version,
+  hidden_graphs,
+  stage_source,
+  stages,
+  coverage,
+  untraced,
+  cpu_peaks,
+  shared_cpus,
+};
+constexpr auto words_of(AspectKind /*of*/) {
+  using enum AspectKind;
+  return vocabulary<AspectKind>({
+      {device_kind, "the kind of device"},
+      {gpu, "the processor"},
+      {gpu_count, "the number of devices"},
+      {ranks, "the ranks of the job"},
+      {clocks, "the mean SM clock"},
+      {driver, "the GPU driver"},
+      {cuda, "the CUDA version"},
+      {throttling, "steps with clocks lowered by heat, power or hardware"},
+      {model, "the model"},
+      {dtype, "the number formats"},
+      {prompt_tokens, "prompt tokens per sequence"},
+      {new_tokens, "new tokens per sequence"},
+      {batch, "the batch"},
+      {parallelism, "the parallelism"},
+      {selection, "the selected part"},
+      {engine, "the engine"},
+      {kernel_source, "source of kernel times"},
+      {recording, "the recording tool"},
+      {recording_version, "the version of the recording tool"},
+      {hidden_graphs, "detail recorded of CUDA graphs"},
+      {stage_source, "how stages were found"},
+      {stages, "the stages"},
+      {coverage, "the coverage by stages"},
+      {untraced, "the time without profiling", "unwatched"},
+      {cpu_peaks,
+       "the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides)"},
+      {shared_cpus, "CPUs used by other programs during the run"},
+  });
+}
 
 // In report order.
 enum class FindingFate : uint8_t { gone, fresh, smaller, larger, same };

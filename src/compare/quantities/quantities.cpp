@@ -1,6 +1,7 @@
 #include "compare/quantities/quantities.h"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <set>
 
@@ -9,41 +10,39 @@
 namespace llmprof::compare {
 namespace {
 
-double of_class(const profile::ByWord<profile::KernelClass, WholeNanoseconds>& classes,
-                std::string_view name) {
-  for (const auto& [known, time] : classes) {
-    if (to_string(known) == name) return profile::to_milliseconds(time.value).value;
+// Value of a step or instance in ms.
+template <class Row>
+double value_of(const Row& row, ComparedQuantity quantity) {
+  switch (quantity.measured) {
+    case Measured::wall:
+      return row.wall.value;
+    case Measured::busy:
+      return row.gpu_busy.value;
+    case Measured::idle:
+      return row.wall.value - row.gpu_busy.value;
+    case Measured::kernels:
+      return row.gpu_sum.value;
+    case Measured::one_class:
+      for (const auto& [known, time] : row.classes) {
+        if (known == quantity.kernel_class) return profile::to_milliseconds(time.value).value;
+      }
+      break;
+    case Measured::tokens_per_s:
+    case Measured::mfu:
+    case Measured::mbu:
+      break;
   }
   return 0;
-}
-
-// Value of a step or instance in ms; none if it does not have the quantity.
-template <class Row>
-std::optional<double> value_of(const Row& row, std::string_view quantity) {
-  if (quantity.starts_with(kClass)) return of_class(row.classes, quantity.substr(kClass.size()));
-  if constexpr (std::is_same_v<Row, profile::Step>) {
-    if (!quantity.starts_with("step")) return std::nullopt;
-    quantity = quantity == "step" ? "wall" : quantity.substr(std::string_view("step_").size());
-  }
-  if (quantity == "wall") return row.wall.value;
-  if (quantity == "busy") return row.gpu_busy.value;
-  if (quantity == "idle") return row.wall.value - row.gpu_busy.value;
-  if (quantity == "kernels") return row.gpu_sum.value;
-  return std::nullopt;
 }
 
 // None if a run has no value: the number of runs would be wrong.
 template <class Row>
 std::optional<std::vector<Series>> side_of(const std::vector<RowsOfRun<Row>>& runs,
-                                           std::string_view quantity) {
+                                           ComparedQuantity quantity) {
   std::vector<Series> side;
   for (const RowsOfRun<Row>& run : runs) {
     Series& series = side.emplace_back(Series{{}, run.groups});
-    for (const Row* row : run.rows) {
-      const auto value = value_of(*row, quantity);
-      if (!value) return std::nullopt;
-      series.values.push_back(*value);
-    }
+    for (const Row* row : run.rows) series.values.push_back(value_of(*row, quantity));
     if (series.values.empty()) return std::nullopt;
   }
   return side;
@@ -51,15 +50,14 @@ std::optional<std::vector<Series>> side_of(const std::vector<RowsOfRun<Row>>& ru
 
 // `single` varies if both sides are one run.
 Comparison described(Comparison found, const Sides& sides, const std::string& stage,
-                     std::string_view quantity, Statistic statistic, std::string_view single) {
+                     ComparedQuantity quantity, Statistic statistic, NoiseOf single) {
   found.stage = stage;
   found.quantity = quantity;
-  found.statistic = to_string(statistic);
-  found.unit = "ms";
+  found.statistic = statistic;
   found.base_runs = sides.base.size();
   found.now_runs = sides.now.size();
   const bool several = found.base_runs > 1 || found.now_runs > 1;
-  found.unit_of_noise = several ? "runs" : std::string(single);
+  found.noise_of = several ? NoiseOf::runs : single;
   return found;
 }
 
@@ -142,19 +140,21 @@ SharedPeak shared_peak(const Sides& sides, const std::string& stage, bool of_flo
   return {false, {}};
 }
 
-std::vector<std::string> classes_of(const Sides& sides, const std::string& stage) {
-  std::set<std::string> names;
+std::vector<profile::KernelClass> classes_of(const Sides& sides, const std::string& stage) {
+  std::set<profile::KernelClass> found_classes;
   for (const std::span<const Run> runs : {sides.base, sides.now}) {
     for (const Run& run : runs) {
       const profile::Stage* found = find_stage(run.profile, stage);
       if (found == nullptr) continue;
       for (const profile::Instance& instance : found->instances) {
         if (instance.warmup) continue;
-        for (const auto& [name, time] : instance.classes) names.emplace(to_string(name));
+        for (const auto& [known, time] : instance.classes) found_classes.insert(known);
       }
     }
   }
-  return {names.begin(), names.end()};
+  std::vector<profile::KernelClass> classes(found_classes.begin(), found_classes.end());
+  std::ranges::sort(classes, {}, [](profile::KernelClass each) { return to_string(each); });
+  return classes;
 }
 
 }  // namespace
@@ -170,13 +170,15 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
       classes_(classes_of(sides, stage_)) {
   // With continuous batching each instance is one step with its own batch.
   if (!serving_) instances_ = comparable_instances(sides, stage_, left_out);
-  of_steps_ = made_of_walls(side_of(steps_.base, "step"), side_of(steps_.base, "step_idle"),
-                            side_of(steps_.now, "step_idle"));
-  of_instances_ = made_of_walls(side_of(instances_.base, "wall"), side_of(instances_.base, "idle"),
-                                side_of(instances_.now, "idle"));
+  const auto made_of_rows = [](const auto& rows) {
+    return made_of_walls(side_of(rows.base, {Measured::wall}), side_of(rows.base, {Measured::idle}),
+                         side_of(rows.now, {Measured::idle}));
+  };
+  of_steps_ = made_of_rows(steps_);
+  of_instances_ = made_of_rows(instances_);
 }
 
-std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
+std::optional<Comparison> StageQuantities::recorded(ComparedQuantity quantity,
                                                     Statistic statistic) const {
   const bool of_steps = is_of_steps(quantity);
   const auto base = of_steps ? side_of(steps_.base, quantity) : side_of(instances_.base, quantity);
@@ -189,7 +191,12 @@ std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
   auto found = estimate(*base, *now, weights, statistic);
   if (!found) return std::nullopt;
   return described(std::move(*found), sides_, stage_, quantity, statistic,
-                   of_steps ? "steps" : "instances");
+                   of_steps ? NoiseOf::steps : NoiseOf::instances);
+}
+
+ComparedQuantity StageQuantities::untraced_quantity() const {
+  const auto& times = find_stage(sides_.base.front().profile, stage_)->untraced;
+  return {Measured::wall, times && times->per_step ? Per::step : Per::instance};
 }
 
 // Each run has one mean of its stage without profiling, per step if it has steps. In single runs it
@@ -203,35 +210,34 @@ std::optional<Comparison> StageQuantities::untraced(Statistic statistic) const {
   const auto base = one_per_run(sides_.base, stage_, wall);
   const auto now = one_per_run(sides_.now, stage_, wall);
   if (!base || !now) return std::nullopt;
-  const bool per_step =
-      find_stage(sides_.base.front().profile, stage_)->untraced->per_step.has_value();
-  Comparison comparison = described(independent_difference(*base, *now), sides_, stage_,
-                                    per_step ? "step" : "wall", statistic, "runs");
+  const ComparedQuantity quantity = untraced_quantity();
+  Comparison comparison = described(independent_difference(*base, *now), sides_, stage_, quantity,
+                                    statistic, NoiseOf::runs);
   if (*base == *now) {
     comparison.low = comparison.high = comparison.difference = 0;
     comparison.method = Method::identical;
   }
   comparison.times = Times::untraced;
   if (comparison.low || !judging_.single) return comparison;
-  const auto as_recorded = recorded(per_step ? "step" : "wall", Statistic::mean);
+  const auto as_recorded = recorded(quantity, Statistic::mean);
   if (!as_recorded || !as_recorded->low || *as_recorded->base <= 0) return comparison;
   const double half = (*as_recorded->high - *as_recorded->low) / 2 / *as_recorded->base;
   comparison.low = *comparison.difference - half * *comparison.base;
   comparison.high = *comparison.difference + half * *comparison.base;
   comparison.method = Method::as_recorded;
-  comparison.unit_of_noise = as_recorded->unit_of_noise;
+  comparison.noise_of = as_recorded->noise_of;
   return comparison;
 }
 
 // Kernel classes are compared per step if the stage has steps.
-bool StageQuantities::is_of_steps(std::string_view quantity) const {
-  return quantity.starts_with("step") || (quantity.starts_with(kClass) && has_steps());
+bool StageQuantities::is_of_steps(ComparedQuantity quantity) const {
+  return quantity.per == Per::step || (quantity.per == Per::either && has_steps());
 }
 
 // A decode's time per token, otherwise the time per instance.
 std::optional<Comparison> StageQuantities::wall_time() const {
   auto wall = untraced(Statistic::mean);
-  if (!wall || !wall->low) wall = recorded("wall", Statistic::mean);
+  if (!wall || !wall->low) wall = recorded({Measured::wall, Per::instance}, Statistic::mean);
   return widened(std::move(wall));
 }
 
@@ -243,10 +249,8 @@ std::optional<Comparison> StageQuantities::widened(std::optional<Comparison> fou
 SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
   const profile::Stage& base = *find_stage(sides_.base.front().profile, stage_);
   const profile::Stage& now = *find_stage(sides_.now.front().profile, stage_);
-  const std::string_view quantity = comparison.quantity;
-  SingleRuns::Made made = is_of_steps(quantity) ? of_steps_ : of_instances_;
-  made.of_host =
-      quantity == "step" || quantity == "step_idle" || quantity == "wall" || quantity == "idle";
+  SingleRuns::Made made = is_of_steps(comparison.quantity) ? of_steps_ : of_instances_;
+  made.of_host = comparison.quantity.is_of_host();
   made.base_stage_s = measured_seconds(base);
   made.now_stage_s = measured_seconds(now);
   if (comparison.times == Times::untraced) {
@@ -258,15 +262,16 @@ SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
 }
 
 // A constant divided by the wall time has the noise of the wall time.
-std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) const {
-  const bool of_flops = quantity == "mfu";
+std::optional<Comparison> StageQuantities::from_wall(ComparedQuantity quantity) const {
+  const bool of_flops = quantity.measured == Measured::mfu;
+  const bool of_tokens = quantity.measured == Measured::tokens_per_s;
   std::optional<std::vector<double>> base;
   std::optional<std::vector<double>> now;
   auto wall = wall_time();
-  if (quantity == "tokens_per_s") {
-    wall = measure("step", Statistic::mean);
+  if (of_tokens) {
+    wall = measure({Measured::wall, Per::step}, Statistic::mean);
     // One token per sequence and step; groups with several batch sizes have no single rate.
-    if (!wall || groups().size() != 1 || groups().front().kind != "decode" ||
+    if (!wall || groups().size() != 1 || groups().front().kind != profile::StepKind::decode ||
         !groups().front().batch) {
       return std::nullopt;
     }
@@ -292,7 +297,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   if (!base || !now || !wall || !wall->base || *wall->base <= 0) return std::nullopt;
   Comparison comparison = *wall;
   comparison.quantity = quantity;
-  comparison.unit = quantity == "tokens_per_s" ? "tokens/s" : "fraction";
+  comparison.unit = of_tokens ? ComparedUnit::tokens_per_s : ComparedUnit::fraction;
   comparison.lower_is_better = false;
   if (comparison.method != Method::identical) comparison.method = Method::from_wall;
   comparison.base = mean(*base);
@@ -315,12 +320,11 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   return comparison;
 }
 
-std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
+std::optional<Comparison> StageQuantities::measure(ComparedQuantity quantity,
                                                    Statistic statistic) const {
-  if (is_from_wall(quantity)) return from_wall(quantity);
+  if (quantity.is_from_wall()) return from_wall(quantity);
   std::optional<Comparison> found;
-  const auto& without = find_stage(sides_.base.front().profile, stage_)->untraced;
-  if (quantity == (without && without->per_step ? "step" : "wall")) {
+  if (quantity == untraced_quantity()) {
     found = untraced(statistic);
     // One number per side has no interval, but the recorded times do.
     if (found && !found->low) found.reset();
@@ -339,7 +343,7 @@ Comparison StageQuantities::judged(Comparison comparison) const {
   return comparison;
 }
 
-std::optional<Comparison> StageQuantities::compare(std::string_view quantity,
+std::optional<Comparison> StageQuantities::compare(ComparedQuantity quantity,
                                                    Statistic statistic) const {
   auto found = measure(quantity, statistic);
   if (!found) return std::nullopt;
@@ -347,22 +351,19 @@ std::optional<Comparison> StageQuantities::compare(std::string_view quantity,
 }
 
 std::vector<Comparison> StageQuantities::compare_all() const {
-  std::vector<Comparison> all;
+  std::vector<ComparedQuantity> quantities;
+  for (const auto& word : kQuantities) quantities.push_back(word.value);
+  for (const profile::KernelClass each : classes_) quantities.push_back(time_of(each));
+  std::ranges::stable_partition(quantities, std::not_fn(&ComparedQuantity::is_from_wall));
   // Each takes a thousand resamples and is independent of the others.
   std::vector<std::future<std::optional<Comparison>>> begun;
-  const auto add = [&](std::string quantity) {
-    begun.push_back(std::async(std::launch::async, [this, quantity = std::move(quantity)] {
-      return is_from_wall(quantity) ? from_wall(quantity)
-                                    : widened(recorded(quantity, Statistic::mean));
+  for (const ComparedQuantity quantity : quantities) {
+    begun.push_back(std::async(std::launch::async, [this, quantity] {
+      return quantity.is_from_wall() ? from_wall(quantity)
+                                     : widened(recorded(quantity, Statistic::mean));
     }));
-  };
-  for (const std::string_view quantity : kAllQuantities) {
-    if (!is_from_wall(quantity)) add(std::string(quantity));
   }
-  for (const std::string& name : classes_) add(std::string(kClass) + name);
-  for (const std::string_view quantity : kAllQuantities) {
-    if (is_from_wall(quantity)) add(std::string(quantity));
-  }
+  std::vector<Comparison> all;
   if (auto found = widened(untraced(Statistic::mean))) all.push_back(judged(std::move(*found)));
   for (auto& each : begun) {
     if (auto found = each.get()) all.push_back(judged(std::move(*found)));

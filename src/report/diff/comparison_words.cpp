@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "report/format/figures.h"
 #include "report/format/words.h"
@@ -13,26 +11,28 @@ namespace llmprof::report {
 namespace {
 
 using compare::Answer;
+using compare::ComparedUnit;
 using compare::Comparison;
 using compare::Diff;
 using compare::Method;
 using compare::NoAnswer;
+using compare::Per;
 using compare::Times;
 
-// {} is the device that the kernels ran on.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQuantityWords = {{
-    {"step", "wall time per step"},
-    {"step_busy", "{} busy per step"},
-    {"step_idle", "{} idle per step"},
-    {"step_kernels", "kernel time per step"},
-    {"wall", "wall time per instance"},
-    {"busy", "{} busy per instance"},
-    {"idle", "{} idle per instance"},
-    {"kernels", "kernel time per instance"},
-    {"tokens_per_s", "tokens per second"},
-    {"mfu", "MFU on wall time"},
-    {"mbu", "MBU on wall time"},
-}};
+// {device} is what the kernels ran on.
+constexpr auto kMeasuredWords = [] {
+  using enum compare::Measured;
+  return profile::texts<compare::Measured>({
+      {wall, "wall time{per}"},
+      {busy, "{device} busy{per}"},
+      {idle, "{device} idle{per}"},
+      {kernels, "kernel time{per}"},
+      {one_class, "{kernel_class} kernels"},
+      {tokens_per_s, "tokens per second"},
+      {mfu, "MFU on wall time"},
+      {mbu, "MBU on wall time"},
+  });
+}();
 
 constexpr auto kWhyNotWords = profile::texts<NoAnswer>({
     {NoAnswer::damaged, "a side is damaged"},
@@ -40,14 +40,6 @@ constexpr auto kWhyNotWords = profile::texts<NoAnswer>({
     {NoAnswer::recorded_differently, "the sides were recorded differently"},
     {NoAnswer::not_comparable, "side by side: the sides are not comparable"},
 });
-
-bool is_of_steps(std::string_view quantity) { return quantity.starts_with("step"); }
-
-bool is_of_instances(std::string_view quantity) {
-  return quantity == "wall" || quantity == "busy" || quantity == "idle" || quantity == "kernels";
-}
-
-bool is_wall(std::string_view quantity) { return quantity == "step" || quantity == "wall"; }
 
 template <class Test>
 bool any_of_stage(const Diff& diff, std::string_view stage, Test test) {
@@ -57,14 +49,23 @@ bool any_of_stage(const Diff& diff, std::string_view stage, Test test) {
 
 // A stage is reported per step if its times are means over steps.
 bool in_steps(const Diff& diff, std::string_view stage) {
-  const auto of_steps = [](const Comparison& each) { return is_of_steps(each.quantity); };
-  const auto of_instances = [](const Comparison& each) { return is_of_instances(each.quantity); };
-  if (!any_of_stage(diff, stage, of_instances)) return true;
+  const auto has = [&](Per per) {
+    return any_of_stage(diff, stage,
+                        [&](const Comparison& each) { return each.quantity.per == per; });
+  };
+  if (!has(Per::instance)) return true;
   const bool by_step =
       std::any_of(diff.stages.begin(), diff.stages.end(), [&](const compare::StageDiff& each) {
         return each.stage == stage && each.unit == compare::TimeUnit::step;
       });
-  return by_step && any_of_stage(diff, stage, of_steps);
+  return by_step && has(Per::step);
+}
+
+// Not even that the sides are identical, or only side by side.
+bool is_undecided(const Comparison& comparison) {
+  const auto& why_not = comparison.why_not;
+  return comparison.answer == Answer::cannot_tell && why_not != NoAnswer::not_comparable &&
+         (why_not || comparison.method != Method::identical);
 }
 
 std::string missing_words(const Comparison& comparison) {
@@ -82,31 +83,34 @@ std::string missing_words(const Comparison& comparison) {
 }  // namespace
 
 bool is_shown(const Diff& diff, const Comparison& comparison) {
-  const std::string_view quantity = comparison.quantity;
-  const bool steps = in_steps(diff, comparison.stage);
-  if (is_of_steps(quantity) != steps && (is_of_steps(quantity) || is_of_instances(quantity))) {
-    return false;
-  }
-  // Recorded idle time includes recording overhead.
-  const bool of_host = is_wall(quantity) || quantity == "idle" || quantity == "step_idle";
-  if (!of_host || comparison.times == Times::untraced) return true;
+  const Per per = comparison.quantity.per;
+  if (per == (in_steps(diff, comparison.stage) ? Per::instance : Per::step)) return false;
+  // Recorded wall and idle time includes recording overhead.
+  if (!comparison.quantity.is_of_host() || comparison.times == Times::untraced) return true;
   return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
-    return each.times == Times::untraced && is_of_steps(each.quantity) == is_of_steps(quantity);
+    return each.times == Times::untraced && (each.quantity.per == Per::step) == (per == Per::step);
   });
 }
 
 const Comparison* headline(const Diff& diff, std::string_view stage) {
   for (const Comparison& each : diff.comparisons) {
-    if (each.stage == stage && is_wall(each.quantity) && is_shown(diff, each)) return &each;
+    if (each.stage == stage && each.quantity.measured == compare::Measured::wall &&
+        is_shown(diff, each))
+      return &each;
   }
   return nullptr;
 }
 
 Figure value_figure(const Comparison& comparison, const std::optional<double>& value) {
-  const Figure::Of of = comparison.unit == "fraction"   ? Figure::Of::share
-                        : comparison.unit == "tokens/s" ? Figure::Of::rate
-                                                        : Figure::Of::token_time;
-  return {of, value, {}};
+  switch (comparison.unit) {
+    case ComparedUnit::tokens_per_s:
+      return {Figure::Of::rate, value, {}};
+    case ComparedUnit::fraction:
+      return {Figure::Of::share, value, {}};
+    case ComparedUnit::ms:
+      break;
+  }
+  return {Figure::Of::token_time, value, {}};
 }
 
 std::string why_not_words(const Comparison& comparison) {
@@ -123,10 +127,10 @@ std::string why_not_words(const Comparison& comparison) {
 }
 
 std::string short_answer(const Comparison& comparison) {
+  if (is_undecided(comparison)) return "cannot tell";
   if (comparison.why_not == NoAnswer::not_comparable) return "side by side";
   if (comparison.method == Method::identical && !comparison.why_not) return "identical";
   if (comparison.direction) return std::string(to_string(*comparison.direction));
-  if (comparison.answer == Answer::cannot_tell) return "cannot tell";
   return std::string(to_string(comparison.answer));
 }
 
@@ -135,7 +139,7 @@ std::string answer_words(const Comparison& comparison, Share threshold) {
   if (comparison.answer == Answer::unchanged && comparison.differs) {
     return fmt::format("differs by less than {}", round_percent(threshold));
   }
-  if (answer != "cannot tell") return answer;
+  if (!is_undecided(comparison)) return answer;
   const std::string why = why_not_words(comparison);
   if (comparison.differs) {
     answer = fmt::format("differs; undecided whether by more than {}", round_percent(threshold));
@@ -144,18 +148,14 @@ std::string answer_words(const Comparison& comparison, Share threshold) {
 }
 
 std::string quantity_words(const Comparison& comparison, bool on_cpu) {
-  constexpr std::string_view kClass = "class.";
-  std::string words = comparison.quantity;
-  for (const auto& [name, text] : kQuantityWords) {
-    if (name == comparison.quantity) {
-      words = fmt::format(fmt::runtime(text), on_cpu ? "CPU" : "GPU");
-    }
+  const auto& [measured, per, kernel_class] = comparison.quantity;
+  std::string words = fmt::format(
+      fmt::runtime(kMeasuredWords[measured]), fmt::arg("device", on_cpu ? "CPU" : "GPU"),
+      fmt::arg("per", per == Per::step ? " per step" : " per instance"),
+      fmt::arg("kernel_class", kernel_class ? shown_text(to_string(*kernel_class)) : ""));
+  if (comparison.statistic != compare::Statistic::mean) {
+    words += fmt::format(", {}", to_string(comparison.statistic));
   }
-  if (comparison.quantity.starts_with(kClass)) {
-    words = fmt::format("{} kernels",
-                        shown_text(std::string_view(comparison.quantity).substr(kClass.size())));
-  }
-  if (comparison.statistic != "mean") words += fmt::format(", {}", comparison.statistic);
   if (comparison.times == Times::untraced) words += ", without profiling";
   return words;
 }

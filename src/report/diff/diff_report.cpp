@@ -206,17 +206,19 @@ void add_likeness(const Diff& diff, Document& document) {
       "stage | kind | #batch | #tokens | range | #base steps | #new steps | #weight", diff.groups,
       [&](const compare::StepGroup& group) {
         return cells(
-            group.stage, group.kind, number(group.batch), number(group.tokens),
-            fmt::format("{} {} to {}", group.context_by == "context_tokens" ? "context" : "step",
+            group.stage, to_string(group.kind), number(group.batch), number(group.tokens),
+            fmt::format("{} {} to {}",
+                        group.context_by == compare::ContextBy::context_tokens ? "context" : "step",
                         group.context_low, group.context_high),
             grouped(group.base_steps), grouped(group.now_steps), percent(group.weight));
       }));
   document.add_filled(table_of("side | `run | stage | what | rule | #count | #ms", diff.left_out,
                                [](const compare::LeftOut& row) {
-                                 std::string rule = row.rule;
+                                 std::string rule(to_string(row.rule));
                                  std::ranges::replace(rule, '_', ' ');
-                                 return cells(to_string(row.side), row.run, row.stage, row.what,
-                                              rule, grouped(row.count), ms(row.total));
+                                 return cells(to_string(row.side), row.run, row.stage,
+                                              to_string(row.what), rule, grouped(row.count),
+                                              ms(row.total));
                                }),
                       "Left out by rule (docs/diff.md says why):");
 }
@@ -337,7 +339,6 @@ Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
         const bool several = spread.values.size() > 1 && spread.mean > 0;
         compare::Comparison compared;
         compared.quantity = spread.quantity;
-        compared.statistic = "mean";
         compared.times = spread.times;
         return cells(
             spread.stage, quantity_words(compared, on_cpu), time(spread.mean),

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "report/format/figures.h"
@@ -23,8 +21,9 @@ using compare::StageDiff;
 
 // "4.5749 to 9.1409 ms per step, +99.80 %".
 std::string change_words(const Comparison& comparison) {
-  const std::string unit =
-      comparison.unit == "fraction" ? std::string() : fmt::format(" {}", comparison.unit);
+  const std::string unit = comparison.unit == compare::ComparedUnit::fraction
+                               ? std::string()
+                               : fmt::format(" {}", to_string(comparison.unit));
   return fmt::format("{} to {}{}, {}", value_figure(comparison, comparison.base),
                      value_figure(comparison, comparison.now), unit, change(comparison.relative));
 }
@@ -52,7 +51,7 @@ std::string damage_words(const Diff& diff) {
 // Wall times vary with the host. If they are inconclusive, GPU busy time may not be.
 std::string busy_clause(const Diff& diff, std::string_view stage) {
   for (const Comparison& each : diff.comparisons) {
-    const bool busy = each.quantity == "step_busy" || each.quantity == "busy";
+    const bool busy = each.quantity.measured == compare::Measured::busy;
     if (each.stage != stage || !busy || each.answer != Answer::changed || !is_shown(diff, each))
       continue;
     constexpr double kPercent = 100;
@@ -102,7 +101,8 @@ constexpr double kLeastPoints = 0.0005;
 std::string wall_words(const Comparison& wall) {
   const std::string interval = interval_words(wall);
   return fmt::format("{} to {} ms per {}{} ({}{}{})", value_figure(wall, wall.base),
-                     value_figure(wall, wall.now), wall.quantity == "step" ? "step" : "instance",
+                     value_figure(wall, wall.now),
+                     wall.quantity.per == compare::Per::step ? "step" : "instance",
                      wall.times == compare::Times::untraced ? " without profiling" : "",
                      change(wall.relative), interval.empty() ? "" : "; ", interval);
 }
@@ -134,7 +134,7 @@ std::string headline_words(const Diff& diff, const StageDiff& stage) {
 std::string busy_words(const Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
   if (wall == nullptr || wall->answer != Answer::cannot_tell) return {};
-  const std::string_view wanted = wall->quantity == "step" ? "step_busy" : "busy";
+  const compare::ComparedQuantity wanted{compare::Measured::busy, wall->quantity.per};
   for (const Comparison& busy : diff.comparisons) {
     if (busy.stage != stage.stage || busy.quantity != wanted ||
         busy.answer == Answer::cannot_tell) {
@@ -229,43 +229,13 @@ std::string why_words(const Diff& diff, const StageDiff& stage) {
   return words + caveat_words(diff, stage);
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kAspectWords = {{
-    {"device_kind", "the kind of device"},
-    {"gpu", "the processor"},
-    {"gpu_count", "the number of devices"},
-    {"ranks", "the ranks of the job"},
-    {"clocks", "the mean SM clock"},
-    {"driver", "the GPU driver"},
-    {"cuda", "the CUDA version"},
-    {"throttling", "steps with clocks lowered by heat, power or hardware"},
-    {"model", "the model"},
-    {"dtype", "the number formats"},
-    {"prompt_tokens", "prompt tokens per sequence"},
-    {"new_tokens", "new tokens per sequence"},
-    {"batch", "the batch"},
-    {"parallelism", "the parallelism"},
-    {"selection", "the selected part"},
-    {"engine", "the engine"},
-    {"kernel_source", "source of kernel times"},
-    {"recording", "the recording tool"},
-    {"recording_version", "the version of the recording tool"},
-    {"hidden_graphs", "detail recorded of CUDA graphs"},
-    {"stage_source", "how stages were found"},
-    {"stages", "the stages"},
-    {"coverage", "the coverage by stages"},
-    {"unwatched", "the time without profiling"},
-    {"cpu_peaks",
-     "the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides)"},
-    {"shared_cpus", "CPUs used by other programs during the run"},
-}};
+static_assert(std::ranges::none_of(profile::kWords<compare::AspectKind>, &std::string_view::empty,
+                                   &profile::Word<compare::AspectKind>::meaning));
 
 std::string aspect_words(const compare::Aspect& aspect) {
-  std::string name = aspect.aspect;
-  for (const auto& [known, words] : kAspectWords) {
-    if (known == aspect.aspect) name = words;
-  }
-  const std::string both =
-      fmt::format("{}: base {}, new {}", name, or_missing(aspect.base), or_missing(aspect.now));
+  const auto& word = profile::kWords<compare::AspectKind>[static_cast<size_t>(aspect.aspect)];
+  const std::string both = fmt::format("{}: base {}, new {}", word.meaning, or_missing(aspect.base),
+                                       or_missing(aspect.now));
   return aspect.blocking ? fmt::format("Not comparable: {}.", both)
                          : fmt::format("Different: {}.", both);
 }

@@ -23,7 +23,7 @@ void add_stage(std::string_view name, std::string_view answer, double relative,
   stage.unit = compare::TimeUnit::step;
   compare::Comparison& step = diff.comparisons.emplace_back();
   step.stage = name;
-  step.quantity = "step";
+  step.quantity = {compare::Measured::wall, compare::Per::step};
   step.answer = *profile::find_word<compare::Answer>(answer);
   step.relative = compare::Share{relative};
 }
@@ -49,7 +49,7 @@ TEST(SummaryWords, SayWhatIsUndecided) {
             "It is undecided whether the wall time of prefill and decode changed.");
   compare::Comparison& busy = diff.comparisons.emplace_back();
   busy.stage = "decode";
-  busy.quantity = "step_busy";
+  busy.quantity = {compare::Measured::busy, compare::Per::step};
   busy.answer = compare::Answer::changed;
   busy.relative = compare::Share{-0.0838};
   EXPECT_EQ(summary_words(diff),

@@ -77,13 +77,12 @@ double parse_threshold(std::string_view text, std::string_view from) {
 
 // Accepts a class by its name in profile.json or by the name shown in reports.
 void name_class(compare::Rule& rule) {
-  constexpr std::string_view kClass = "class.";
-  const std::string_view quantity = rule.quantity;
-  if (!quantity.starts_with(kClass)) return;
-  const std::string_view wanted = quantity.substr(kClass.size());
-  for (const std::string_view known : profile::kNames<profile::KernelClass>) {
-    if (wanted != known && wanted != report::shown_text(known)) continue;
-    rule.quantity = fmt::format("{}{}", kClass, known);
+  auto& named = rule.quantity.kernel_class;
+  if (!named || profile::is_known(*named)) return;
+  const std::string_view wanted = to_string(*named);
+  for (const auto& known : profile::kWords<profile::KernelClass>) {
+    if (wanted != report::shown_text(known.name)) continue;
+    named = known.value;
     return;
   }
   give_up(ErrorKind::usage, fmt::format("gate rule '{}': unknown class '{}'; available: {}",
@@ -194,7 +193,8 @@ class SideReader {
     if (earlier && is_run_folder(input)) {
       if (auto again = attempt([&] { return analyzed(path, input); })) return std::move(*again);
     }
-    return {path.string(), is_run_folder(input) ? "run" : "profile", std::move(profile)};
+    return {path.string(), is_run_folder(input) ? compare::RunKind::run : compare::RunKind::profile,
+            std::move(profile)};
   }
 
  private:
@@ -214,7 +214,8 @@ class SideReader {
     }
     timings_.push_back({"analyzing " + path.string(), rest});
     if (analysis.incomplete) throw Failure(*analysis.incomplete);
-    return {path.string(), is_run_folder(input) ? "run" : "capture", std::move(analysis.profile)};
+    return {path.string(), is_run_folder(input) ? compare::RunKind::run : compare::RunKind::capture,
+            std::move(analysis.profile)};
   }
 
   const std::optional<fs::path>& config_folder_;

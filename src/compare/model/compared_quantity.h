@@ -1,0 +1,97 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compare/model/words.h"
+#include "profile/budget_parts.h"
+
+namespace llmprof::compare {
+
+// The last three are constants divided by the wall time.
+enum class Measured : uint8_t { wall, busy, idle, kernels, one_class, tokens_per_s, mfu, mbu };
+constexpr auto words_of(Measured /*of*/) { return vocabulary<Measured>(); }
+
+// Either: per step if the stage has steps.
+enum class Per : uint8_t { step, instance, either };
+
+struct ComparedQuantity {
+  Measured measured{};
+  Per per{};
+  std::optional<profile::KernelClass> kernel_class = {};  // of one_class
+
+  bool operator==(const ComparedQuantity&) const = default;
+
+  // On a GPU, these times vary with the host.
+  [[nodiscard]] bool is_of_host() const {
+    return measured == Measured::wall || measured == Measured::idle;
+  }
+  [[nodiscard]] bool is_from_wall() const { return measured >= Measured::tokens_per_s; }
+};
+
+// As diff.json spells them: "class.gemm".
+inline constexpr std::string_view kClass = "class.";
+inline constexpr auto kClassNames = [] {
+  constexpr size_t kLongest = 32;
+  std::array<std::array<char, kLongest>, profile::kClassParts> names{};
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto prefix = std::ranges::copy(kClass, names[i].begin());
+    std::ranges::copy(profile::kNames<profile::KernelClass>[i], prefix.out);
+  }
+  return names;
+}();
+constexpr ComparedQuantity time_of(profile::KernelClass kernel_class) {
+  return {Measured::one_class, Per::either, kernel_class};
+}
+
+inline constexpr profile::Word<ComparedQuantity> kQuantities[] = {
+    {{Measured::wall, Per::step}, "wall time per step", "step"},
+    {{Measured::busy, Per::step}, "busy time of the device per step", "step_busy"},
+    {{Measured::idle, Per::step}, "idle time of the device per step", "step_idle"},
+    {{Measured::kernels, Per::step}, "kernel time per step", "step_kernels"},
+    {{Measured::wall, Per::instance}, "wall time per instance", "wall"},
+    {{Measured::busy, Per::instance}, "busy time of the device per instance", "busy"},
+    {{Measured::idle, Per::instance}, "idle time of the device per instance", "idle"},
+    {{Measured::kernels, Per::instance}, "kernel time per instance", "kernels"},
+    {{Measured::tokens_per_s, Per::either}, "", "tokens_per_s"},
+    {{Measured::mfu, Per::either}, "on wall time", "mfu"},
+    {{Measured::mbu, Per::either}, "on wall time", "mbu"},
+};
+constexpr auto words_of(ComparedQuantity /*of*/) {
+  std::array<profile::Word<ComparedQuantity>, std::size(kQuantities) + profile::kClassParts> words;
+  auto at = std::ranges::copy(kQuantities, words.begin()).out;
+  for (size_t i = 0; i < profile::kClassParts; ++i) {
+    *at++ = {time_of(static_cast<profile::KernelClass>(i)), "", kClassNames[i].data()};
+  }
+  return words;
+}
+
+}  // namespace llmprof::compare
+
+namespace llmprof::profile {
+
+template <>
+inline std::string_view to_string(compare::ComparedQuantity quantity) {
+  for (const auto& word : kWords<compare::ComparedQuantity>) {
+    if (word.value == quantity) return word.name;
+  }
+  // The class is of another version's profile.json.
+  LaterNames& later = later_names<compare::ComparedQuantity>();
+  const auto name = std::string(compare::kClass).append(to_string(quantity.kernel_class.value()));
+  return later.at(*later.find_or_add(name, SIZE_MAX));
+}
+
+template <>
+inline std::optional<compare::ComparedQuantity> read_word(std::string_view name) {
+  if (!name.starts_with(compare::kClass)) return find_word<compare::ComparedQuantity>(name);
+  const auto kernel_class = read_word<KernelClass>(name.substr(compare::kClass.size()));
+  if (!kernel_class) return std::nullopt;
+  return compare::time_of(*kernel_class);
+}
+
+}  // namespace llmprof::profile
