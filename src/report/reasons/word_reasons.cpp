@@ -39,14 +39,15 @@ constexpr auto kReasonTexts = [] {
       {passes_in_sequence, kPassesOfLayers, "found in the kernel sequence"},
       {kernels_repeat, "{share:all%} of their kernels are in passes that repeat kernel by kernel"},
       {passes_with_known_ends,
-       "{share:all%} of the passes show both ends (embedding, token selection or graph)"},
+       "{share:all%} of the passes have a marked start and end (embedding, token selection or "
+       "graph)"},
       {layers_outside_passes,
        "{layers_outside} of {layers} attention layers are outside them[vision_passes?, including "
        "{vision_layers} in {vision_passes:#vision pass}, each starting with a convolution]"},
-      {repetition_alone, "they were found by repetition alone, no kernel names confirm them"},
+      {repetition_alone, "repetition alone shows them: no kernel names confirm them"},
       {no_sign_of_tokens,
-       "nothing shows that they generate tokens: no run of steps after a larger pass with tokens "
-       "embedded or chosen, no KV cache"},
+       "nothing shows that they generate tokens: no KV cache, and no smaller steps after a larger "
+       "pass that embed or choose tokens"},
       {kind_is_a_guess, "all passes have the same size, so their kind is a guess"},
       {larger_passes,
        "forward passes with more tokens than sequences, or larger than the steps after them"},
