@@ -18,18 +18,19 @@ using Begins = std::map<trace::ThreadId, std::vector<Nanoseconds>>;
 
 Begins begins_of(const MeaningfulRanges& ranges, trace::ProcessId process) {
   const trace::Trace& trace = ranges.trace();
-  std::map<std::string_view, Begins> parts;
+  using Part = RangeMeaning::PassPart;
+  std::map<Part, Begins> parts;
   for (size_t i = 0; i < ranges.ranges().size(); ++i) {
     const RangeMeaning& meaning = ranges.meaning(OpenRangeId(i));
     if (meaning.kind != RangeMeaning::Kind::pass_part) continue;
-    Begins& of_part = parts[meaning.name];
+    Begins& of_part = parts[meaning.part];
     const uint32_t row = ranges.ranges()[i].row;
     const trace::ThreadId thread = trace.ranges.thread[row];
     if (trace.threads[thread.index()].process != process) continue;
     of_part[thread].push_back(trace.ranges.start[row]);
   }
-  if (!parts.contains("forward")) return {};
-  Begins begins = parts[parts.contains("preprocess") ? "preprocess" : "forward"];
+  if (!parts.contains(Part::model)) return {};
+  Begins begins = parts[parts.contains(Part::start) ? Part::start : Part::model];
   for (auto& [thread, starts] : begins) std::ranges::sort(starts);
   return begins;
 }

@@ -104,7 +104,7 @@ class Adviser {
 void advise(const EngineRules& rules, const profile::Engine& engine,
             std::vector<profile::Finding>& findings) {
   for (profile::Finding& finding : findings) {
-    finding.advice = Adviser(rules, finding, engine).advice();
+    if (finding.advice.empty()) finding.advice = Adviser(rules, finding, engine).advice();
   }
 }
 

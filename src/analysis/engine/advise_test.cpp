@@ -170,6 +170,17 @@ TEST(Advise, NothingThatTheProgramDoesAlready) {
   }
 }
 
+TEST(Advise, OnExpertsOnlyWhereAnEngineBalancesThem) {
+  profile::Finding experts = finding_of(FindingKind::expert_imbalance, {});
+  for (const char* name : {"vLLM", "SGLang"}) {
+    EXPECT_NE(advice_for(engine_named(name, true), experts).find("--enable-eplb"),
+              std::string::npos);
+  }
+  EXPECT_EQ(advice_for(engine_named("ATOM", true), experts), "");
+  experts.advice = "As given.";
+  EXPECT_EQ(advice_for(engine_named("vLLM", true), experts), "As given.");
+}
+
 TEST(Advise, InTheEnginesOwnOptions) {
   const auto holds = [](std::string_view engine, FindingKind kind, std::string_view option) {
     FindingValues values;

@@ -21,8 +21,9 @@ profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
 // Whether torch.compile generated the kernel with this name.
 bool is_generated(std::string_view kernel_name);
 
-// Gives findings about GPU work the advice that conf/engines has for their kind and the program's
-// engine: none that the program already follows, and none for a framework that it does not use.
+// Gives findings about GPU work that have none the advice that conf/engines has for their kind and
+// the program's engine: none that the program already follows, and none for a framework that it
+// does not use.
 // "{longest_gap}" remains in the text, because report/ formats figures. Findings without such
 // advice get theirs from report/.
 void advise(const EngineRules& rules, const profile::Engine& engine,

@@ -96,27 +96,18 @@ class Caught {
 std::string layer_name(uint64_t index) { return fmt::format("layer_{:02}", index); }
 
 // Values of an engine's step that a rule's groups found in its annotation.
-StepValues step_values(const Caught& caught) {
-  StepValues values = read_step_values(caught.text("values"));
-  const auto take = [&](std::optional<uint64_t>& value, const std::string& group) {
-    if (const auto number = caught.number(group)) value = number;
-  };
-  take(values.batch, "batch");
-  take(values.tokens, "tokens");
-  const auto take_phase = [&](PhaseBatch& phase, const std::string& name) {
-    take(phase.sequences, name);
-    take(phase.tokens, name + "_tokens");
-    take(phase.keys, name + "_sk");
-    take(phase.squares, name + "_sqsq");
-    take(phase.products, name + "_sqsk");
-  };
-  take_phase(values.phases.prefill, "context");
-  take_phase(values.phases.decode, "generation");
+StepValues step_values(const Caught& caught, const StepKeys& keys) {
+  StepValues values = read_step_values(caught.text("values"), keys);
+  for (const std::string_view group : kGroupNames) {
+    std::optional<uint64_t>* value = values.find(group);
+    if (value == nullptr) continue;
+    if (const auto number = caught.number(std::string(group))) *value = number;
+  }
   return values;
 }
 
-void read_engine_step(const Caught& caught, bool speculative, RangeMeaning& meaning) {
-  const StepValues values = step_values(caught);
+void read_engine_step(const Caught& caught, const StageRule& rule, RangeMeaning& meaning) {
+  const StepValues values = step_values(caught, rule.values);
   const auto kind = kind_of(values.phases, meaning.step_kind);
   if (!kind) {  // an empty step
     meaning.kind = Kind::none;
@@ -124,7 +115,7 @@ void read_engine_step(const Caught& caught, bool speculative, RangeMeaning& mean
   }
   meaning.step_kind = kind;
   meaning.name = to_string(*kind);
-  meaning.phases = completed(values, *kind, speculative || values.speculative);
+  meaning.phases = completed(values, *kind, rule.speculative || values.speculative);
   meaning.batch = values.batch ? values.batch : meaning.phases.sequences();
   meaning.tokens = values.tokens ? values.tokens : meaning.phases.tokens();
 }
@@ -147,8 +138,7 @@ class StageRules::Compiled {
   explicit Compiled(const StageRulesFile& file)
       : set_(matching_options(kSetMemory), RE2::ANCHOR_BOTH) {
     for (const StageRule& rule : file.rules) {
-      rules_.push_back(
-          {compile(rule.expression, rule.place), nullptr, rule.means, rule.speculative});
+      rules_.push_back({compile(rule.expression, rule.place), nullptr, rule});
       check_groups(*rules_.back().expression, rule.place);
       if (rule.domain) rules_.back().domain = compile(*rule.domain, rule.place);
       set_.Add(rule.expression, nullptr);
@@ -168,7 +158,7 @@ class StageRules::Compiled {
     }
     const Rule* rule = first_match(domain, label);
     if (rule == nullptr) return meaning;
-    meaning = rule->means;
+    meaning = rule->read.means;
     const Caught caught(*rule->expression, label);
     switch (meaning.kind) {
       case Kind::step:
@@ -176,7 +166,7 @@ class StageRules::Compiled {
         meaning.tokens = caught.number("tokens");
         break;
       case Kind::engine_step:
-        read_engine_step(caught, rule->speculative, meaning);
+        read_engine_step(caught, rule->read, meaning);
         break;
       case Kind::layer:
         if (const auto index = caught.number("index")) {
@@ -202,8 +192,7 @@ class StageRules::Compiled {
   struct Rule {
     std::unique_ptr<RE2> expression;
     std::unique_ptr<RE2> domain;  // null: any domain
-    RangeMeaning means;
-    bool speculative = false;
+    StageRule read;
   };
 
   static bool matches(std::string_view text, const RE2& pattern) {

@@ -24,10 +24,12 @@ struct RangeMeaning {
     layer_part,   // attention, feed-forward, ... inside a layer
     vision,       // a note under prefill
     warm_up,      // stages inside it are excluded from statistics
-    pass_part,    // of a forward pass: `name`; its kernels determine the kind
+    pass_part,    // of a forward pass: `name`, `part`; its kernels determine the kind
   };
+  enum class PassPart : uint8_t { other, start, model };
   Kind kind = Kind::none;
   std::string name;
+  PassPart part = PassPart::other;
   std::optional<StepKind> step_kind;
   std::optional<uint64_t> batch;
   std::optional<uint64_t> tokens;

@@ -16,8 +16,9 @@ namespace {
 using Kind = RangeMeaning::Kind;
 
 constexpr std::array<std::string_view, 2> kSections = {"ignored_domains", "rules"};
-constexpr std::array<std::string_view, 6> kKeys = {"regex", "domain", "means",
-                                                   "name",  "kind",   "speculative"};
+constexpr std::array<std::string_view, 8> kKeys = {"regex", "domain", "means",  "name",
+                                                   "kind",  "part",   "values", "speculative"};
+constexpr std::array<std::string_view, 2> kParts = {"start", "model"};
 constexpr std::array<std::string_view, 9> kMeanings = {"stage",  "step",       "engine_step",
                                                        "layer",  "layer_part", "pass_part",
                                                        "vision", "warm_up",    "nothing"};
@@ -73,6 +74,7 @@ class Reading {
     needed(document_.check_keys(node, kKeys));
     for (size_t i = 0; i < node.keys.size(); ++i) {
       const config::ConfigNode& value = node.children[i];
+      if (node.keys[i] == "values") continue;
       // `domain: ''` is the default domain; other strings must not be empty.
       if (!value.is_scalar() || (value.text.empty() && node.keys[i] != "domain")) {
         document_.refuse(value, fmt::format("'{}' must be a string", node.keys[i]));
@@ -101,11 +103,30 @@ class Reading {
         document_.refuse(*kind, unknown_word("kind", kind->text, kStepKinds));
       }
     }
+    if (const config::ConfigNode* part = node.find("part")) {
+      if (part->text != kParts[0] && part->text != kParts[1]) {
+        document_.refuse(*part, unknown_word("part", part->text, kParts));
+      }
+      using enum RangeMeaning::PassPart;
+      rule.means.part = part->text == kParts[0] ? start : model;
+    }
+    if (const config::ConfigNode* values = node.find("values")) read_keys(*values, rule.values);
     if (const config::ConfigNode* speculative = node.find("speculative")) {
       if (speculative->text != "true" && speculative->text != "false") {
         document_.refuse(*speculative, "'speculative' must be true or false");
       }
       rule.speculative = speculative->text == "true";
+    }
+  }
+
+  void read_keys(const config::ConfigNode& node, StepKeys& keys) {
+    if (!node.is_map()) document_.refuse(node, "'values' must be a map, e.g. {bs: batch}");
+    for (size_t i = 0; i < node.keys.size(); ++i) {
+      const config::ConfigNode& value = node.children[i];
+      if (std::ranges::find(kStepValues, value.text) == kStepValues.end()) {
+        document_.refuse(value, unknown_word("value", value.text, kStepValues));
+      }
+      keys[node.keys[i]] = value.text;
     }
   }
 

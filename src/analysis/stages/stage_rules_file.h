@@ -13,8 +13,9 @@ struct StageRule {
   std::string place;
   std::string expression;
   std::optional<std::string> domain;
-  RangeMeaning means;        // kind, name and step_kind
+  RangeMeaning means;        // kind, name, part and step_kind
   bool speculative = false;  // an engine's step verifies drafted tokens
+  StepKeys values;
 };
 
 struct IgnoredDomain {

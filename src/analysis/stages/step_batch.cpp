@@ -44,26 +44,14 @@ void each_pair(std::string_view text, const Visit& visit) {
 
 using Sum = std::optional<uint64_t> PhaseBatch::*;
 
-// The sums of a phase after its number of sequences, by their names in annotations.
-constexpr std::array<std::pair<std::string_view, Sum>, 4> kSums = {
-    {{"sq", &PhaseBatch::tokens},
-     {"sk", &PhaseBatch::keys},
-     {"sqsq", &PhaseBatch::squares},
-     {"sqsk", &PhaseBatch::products}}};
+// By the end of their names in annotations.
+constexpr std::array<std::pair<std::string_view, Sum>, 5> kSums = {
+    {{"", &PhaseBatch::sequences},
+     {"_tokens", &PhaseBatch::tokens},
+     {"_sk", &PhaseBatch::keys},
+     {"_sqsq", &PhaseBatch::squares},
+     {"_sqsk", &PhaseBatch::products}}};
 constexpr PhaseBatch kNoSequences{0, 0, 0, 0, 0};
-
-std::optional<uint64_t>* place_of(std::string_view key, StepValues& values) {
-  if (key == "tok" || key == "toks" || key == "tokens") return &values.tokens;
-  if (key == "c" || key == "p") return &values.phases.prefill.sequences;
-  if (key == "g" || key == "d") return &values.phases.decode.sequences;
-  const bool prefill = key.starts_with("c_");
-  const bool decode = key.starts_with("g_");
-  if (prefill || decode) key.remove_prefix(2);
-  const auto* known = std::ranges::find(kSums, key, &std::pair<std::string_view, Sum>::first);
-  if (known == kSums.end()) return nullptr;
-  PhaseBatch& phase = prefill ? values.phases.prefill : decode ? values.phases.decode : values.all;
-  return &(phase.*known->second);
-}
 
 // Uses lengths given per sequence. The number of new tokens is known for a single sequence, for
 // sequences that start here (all their tokens are new), and for sequences with one new token each.
@@ -148,7 +136,6 @@ StepBatch completed(const StepValues& values, StepKind kind, bool speculative) {
     const bool prefill = kind == StepKind::prefill;
     PhaseBatch& only = prefill ? phases.prefill : phases.decode;
     (prefill ? phases.decode : phases.prefill) = kNoSequences;
-    take_where_missing(only.sequences, whole.sequences);
     for (const auto& [name, sum] : kSums) take_where_missing(only.*sum, whole.*sum);
   }
   for (PhaseBatch* phase : {&phases.prefill, &phases.decode}) {
@@ -160,18 +147,34 @@ StepBatch completed(const StepValues& values, StepKind kind, bool speculative) {
   return phases;
 }
 
-StepValues read_step_values(std::string_view text) {
+std::optional<uint64_t>* StepValues::find(std::string_view name) {
+  if (name == "batch") return &batch;
+  if (name == "tokens") return &tokens;
+  const std::pair<std::string_view, PhaseBatch*> of_phases[] = {
+      {"context", &phases.prefill}, {"generation", &phases.decode}, {"all", &all}};
+  for (const auto& [phase, sums] : of_phases) {
+    if (!name.starts_with(phase)) continue;
+    const auto* known = std::ranges::find(kSums, name.substr(phase.size()),
+                                          &std::pair<std::string_view, Sum>::first);
+    if (known != kSums.end()) return &(sums->*known->second);
+  }
+  return nullptr;
+}
+
+StepValues read_step_values(std::string_view text, const StepKeys& keys) {
   StepValues values;
   std::vector<uint64_t> lengths;
   each_pair(text, [&](std::string_view key, std::string_view value) {
-    if (key == "bs") {
-      values.batch = number(value.substr(0, value.find('/')));
-    } else if (key == "ctx") {
+    const auto own = keys.find(key);
+    const std::string_view name = own == keys.end() ? key : own->second;
+    // Of "117/128", padded for a graph, the first.
+    const auto first = number(value.substr(0, value.find('/')));
+    if (name == "lengths") {
       lengths = numbers(value);
-    } else if (key == "spec") {
-      values.speculative = number(value).value_or(0) > 0;
-    } else if (std::optional<uint64_t>* place = place_of(key, values)) {
-      *place = number(value);
+    } else if (name == "drafted") {
+      values.speculative = first.value_or(0) > 0;
+    } else if (std::optional<uint64_t>* place = values.find(name)) {
+      *place = first;
     }
   });
   use_lengths(lengths, values);

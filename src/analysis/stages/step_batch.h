@@ -1,7 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "llm/cost.h"
@@ -40,18 +44,42 @@ struct StepBatch {
   friend bool operator==(const StepBatch&, const StepBatch&) = default;
 };
 
-// An engine's annotation has key=value pairs, like SGLang's "bs=2 c=1 g=1 c_sq=5 c_sk=8 ..." and
-// ATOM's "bs=3 tok=16384 ctx=[8063, 7153, 1168]".
+// What an engine's annotation says about a step.
 struct StepValues {
-  std::optional<uint64_t> batch;   // bs; for "117/128" (padded for a graph) the first number
-  std::optional<uint64_t> tokens;  // tok, toks, tokens
-  StepBatch phases;                // c or p, g or d; c_sq, g_sq, ...
-  // Sums without a phase (sk, sqsq, sqsk): over all sequences of the step.
-  PhaseBatch all;
-  bool speculative = false;  // spec
+  std::optional<uint64_t> batch;
+  std::optional<uint64_t> tokens;
+  StepBatch phases;
+  PhaseBatch all;  // sums over all sequences of the step, of either phase
+  bool speculative = false;
+
+  // The number with one of kStepValues as its name; null for other names, and for lists and flags.
+  std::optional<uint64_t>* find(std::string_view name);
 };
 
-StepValues read_step_values(std::string_view text);
+// conf/stages.yaml explains them.
+inline constexpr std::array<std::string_view, 17> kStepValues = {"batch",
+                                                                 "tokens",
+                                                                 "lengths",
+                                                                 "drafted",
+                                                                 "context",
+                                                                 "context_tokens",
+                                                                 "context_sk",
+                                                                 "context_sqsq",
+                                                                 "context_sqsk",
+                                                                 "generation",
+                                                                 "generation_tokens",
+                                                                 "generation_sk",
+                                                                 "generation_sqsq",
+                                                                 "generation_sqsk",
+                                                                 "all_sk",
+                                                                 "all_sqsq",
+                                                                 "all_sqsk"};
+
+// The names in kStepValues of an engine's own keys.
+using StepKeys = std::map<std::string, std::string, std::less<>>;
+
+// Reads key=value pairs: "bs=3 tok=16384 ctx=[8063, 7153, 1168]".
+StepValues read_step_values(std::string_view text, const StepKeys& keys);
 
 // The kind of a step by its sequences, otherwise by its name; none if it is empty or unknown.
 std::optional<StepKind> kind_of(const StepBatch& phases, std::optional<StepKind> called);

@@ -221,7 +221,7 @@ constexpr auto kFindingTexts = [] {
       {expert_imbalance, "Experts are unevenly loaded",
        "{saving}: expert kernels of rank {rank} take {imbalance:ratio} times the mean of all ranks",
        "Place experts by their load, or replicate the busiest ones (expert-parallel load "
-       "balancing: --enable-eplb in vLLM and SGLang)."},
+       "balancing)."},
       {slow_link, "Large collectives use little of their link",
        "{saving}: {collective:shown} of {message:scaled} in group {group} moves {bandwidth:scaled} "
        "over each rank's {link:shown}, {share_of_peak:percent} of its peak of "

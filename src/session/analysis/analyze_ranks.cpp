@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/engine/engine.h"
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
@@ -228,9 +229,14 @@ Analysis job_profile(std::vector<job::RankPart> parts, const AnalyzeOptions& opt
                      Progress& progress, Analysis analysis) {
   analysis.profile = needed(timed("comparing the ranks", progress, analysis.timings, [&] {
     return config::ConfFiles::open(options.config_folder)
-        .and_then([](const config::ConfFiles& conf) { return job::Links::load(conf); })
-        .and_then([&](const job::Links& links) {
-          return job::merge_ranks(std::move(parts), links, kVersion);
+        .and_then([&](const config::ConfFiles& conf) -> Result<profile::Profile> {
+          auto merged =
+              job::merge_ranks(std::move(parts), needed(job::Links::load(conf)), kVersion);
+          if (merged && merged->context.device_kind == profile::DeviceKind::gpu) {
+            analysis::advise(needed(analysis::EngineRules::load(conf)), merged->engine,
+                             merged->findings);
+          }
+          return merged;
         });
   }));
   report::word(analysis.profile);
