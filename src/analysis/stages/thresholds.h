@@ -128,8 +128,8 @@ inline constexpr double kClearlyDecode = 100;
 // ---- durations
 // Work this close to a pass belongs to it: servers move caches between requests [llama.cpp].
 inline constexpr Nanoseconds kNear = 2'000'000;
-// Kernels launched this long before the next one do not prepare the pass [tuning]. 10 to 40 ms give
-// equal stages on all logs of labels.json that are here; 2.5 ms does not.
+// Kernels launched this long before the next one do not prepare the pass [tuning]. 10 and 40 ms
+// give equal stages on the logs of h200-detection; 2.5 ms does not.
 inline constexpr Nanoseconds kBreak = 10'000'000;
 // A host that waits for a requested result does so at once; one that continues with the batch's
 // next pass prepares that first (0.03 and 0.18 ms in the closest cases) [llama.cpp].
