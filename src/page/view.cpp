@@ -36,6 +36,7 @@ Json class_list() {
 
 Json part_json(const report::PartLook& look, std::optional<profile::KernelClass> kernel_class) {
   return {{"label", look.shown},
+          {"short", look.brief},
           {"plain", look.plain},
           {"class", kernel_class ? Json(to_string(*kernel_class)) : Json(nullptr)},
           {"color", color_json(look.color)},
@@ -58,6 +59,14 @@ Json part_list(const std::vector<profile::TimePart>& used) {
   return parts;
 }
 
+Json sentence_list(const std::vector<report::Sentence>& sentences) {
+  Json list = Json::array();
+  for (const report::Sentence& each : sentences) {
+    list.push_back({{"kind", to_string(each.kind)}, {"text", each.text}});
+  }
+  return list;
+}
+
 // Words for what profile.json stores about a job as kinds and values.
 Json job_words(const profile::Profile& profile) {
   if (!profile.job) return nullptr;
@@ -78,7 +87,7 @@ Json job_words(const profile::Profile& profile) {
     const std::string link(to_string(*each.link));
     names[link] = report::shown_text(link);
   }
-  return {{"sentences", report::job_sentences(profile)},
+  return {{"sentences", sentence_list(report::job_summary(profile))},
           {"stragglers", std::move(stragglers)},
           {"groups", std::move(groups)},
           {"names", std::move(names)}};
@@ -131,6 +140,7 @@ std::string view_json(const Content& content) {
                   {"made_by", profile.tool.name + " " + profile.tool.version},
                   {"title", report::page_title(profile)},
                   {"headlines", headline_list(profile)},
+                  {"summary", sentence_list(report::executive_summary(profile))},
                   {"names", shown_names(profile)},
                   {"timeline_missing", or_null(content.timeline_missing)},
                   {"job", job_words(profile)}});

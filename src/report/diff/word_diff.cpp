@@ -300,12 +300,12 @@ std::string summary_words(const Diff& diff) {
 }
 
 std::string cause_words(const Cause& cause) {
-  constexpr std::string_view kIdle = "idle: ";
   const bool less = cause.difference.value < 0;
   const std::string_view subject = cause.subject ? shown_text(*cause.subject) : "";
+  const auto part = profile::find_word<TimePart>(cause.subject.value_or(""));
   return fmt::format(
       fmt::runtime(kCauseWords[cause.kind]), fmt::arg("subject", subject),
-      fmt::arg("idle_cause", subject.substr(subject.starts_with(kIdle) ? kIdle.size() : 0)),
+      fmt::arg("idle_cause", part ? look_of(*part).brief : subject),
       fmt::arg("base", counted(cause.base_kernels, "kernel")),
       fmt::arg("now", counted(cause.now_kernels, "kernel")),
       fmt::arg("base_count", cause.base_kernels), fmt::arg("now_count", cause.now_kernels),

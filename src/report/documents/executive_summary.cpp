@@ -306,17 +306,23 @@ std::string note_message(const Profile& profile, const Stage& stage) {
 
 }  // namespace
 
-std::vector<std::string> executive_sentences(const Profile& profile) {
+std::vector<Sentence> executive_summary(const Profile& profile) {
+  using enum SentenceKind;
   const bool staged = !profile.stages.empty();
-  std::vector<std::string> sentences = {speed_sentence(profile),
-                                        time_sentence(profile),
-                                        straggler_sentence(profile),
-                                        kernel_bound_sentence(profile),
-                                        staged ? limit_sentence(profile) : no_stages_words(profile),
-                                        first_fix_sentence(profile),
-                                        caveat_sentence(profile)};
-  std::erase(sentences, "");
+  std::vector<Sentence> sentences = {
+      {fact, speed_sentence(profile)},
+      {fact, time_sentence(profile)},
+      {straggler, straggler_sentence(profile)},
+      {fact, kernel_bound_sentence(profile)},
+      {fact, staged ? limit_sentence(profile) : no_stages_words(profile)},
+      {fact, first_fix_sentence(profile)},
+      {caveat, caveat_sentence(profile)}};
+  std::erase_if(sentences, [](const Sentence& each) { return each.text.empty(); });
   return sentences;
+}
+
+std::vector<std::string> executive_sentences(const Profile& profile) {
+  return texts_of(executive_summary(profile));
 }
 
 std::vector<StageTakeaway> heuristic_msgs(const Profile& profile) {

@@ -16,6 +16,7 @@ struct PartRow {
   Color color;
   std::string_view shown = {};
   std::string_view why = {};
+  std::string_view brief = {};
 };
 
 // Okabe and Ito's eight hues for the classes that take the most time, shades between them for the
@@ -28,9 +29,9 @@ constexpr auto kParts = [] {
                      std::string_view shown = {}) {
     return PartRow{part_of_class(of_class), plain, color, shown};
   };
-  const auto idle = [](TimePart part, std::string_view plain, Color color, std::string_view why,
-                       std::string_view shown = {}) {
-    return PartRow{part, plain, color, shown, why};
+  const auto idle = [](TimePart part, std::string_view brief, std::string_view plain, Color color,
+                       std::string_view why, std::string_view shown = {}) {
+    return PartRow{part, plain, color, shown, why, brief};
   };
   return profile::one_per_value<TimePart, PartRow>({
       of(gemm, "matrix products", {"#0072b2", "#3698f5"}),
@@ -51,32 +52,35 @@ constexpr auto kParts = [] {
       of(other, "", {"#6d6560", "#a39a92"}),
       {hidden_graphs, "CUDA graphs whose kernels were not recorded", {"#2b3a55", "#7a8bb0"}},
       {memory_operations, "", {"#2c2f86", "#4f6bf5"}},
-      idle(idle_launch, "late kernel launches", {"#8f98a6", "#6c7480"},
+      idle(idle_launch, "launch-bound", "late kernel launches", {"#8f98a6", "#6c7480"},
            "The next launch came too late: the host was still in CUDA calls that launch work."),
-      idle(idle_synchronization, "the CPU waiting for the GPU before it launches more",
-           {"#a3abb7", "#5f6772"},
+      idle(idle_synchronization, "synchronization",
+           "the CPU waiting for the GPU before it launches more", {"#a3abb7", "#5f6772"},
            "The launching thread waited for the GPU before it launched the next work.",
            "idle: synchronization"),
-      idle(idle_host, "CPU code that runs between kernel launches", {"#b6bdc7", "#535a65"},
+      idle(idle_host, "host between launches", "CPU code that runs between kernel launches",
+           {"#b6bdc7", "#535a65"},
            "The launching thread ran code outside of CUDA calls before it launched the next work."),
-      idle(idle_queued, "gaps between kernels that were launched in time", {"#c6ccd4", "#484f58"},
+      idle(idle_queued, "between queued kernels", "gaps between kernels that were launched in time",
+           {"#c6ccd4", "#484f58"},
            "The next work had been launched in time, and the GPU started it later than a launch "
            "takes."),
-      idle(idle_before_first, "host work before the first kernel", {"#d4d9df", "#3e444d"},
-           "The stage had started, but none of its GPU work had."),
-      idle(idle_after_last, "host work after the last kernel", {"#dfe3e8", "#353b43"},
-           "The stage's GPU work was done, but the stage had not ended."),
-      idle(not_traced, "untraced time", {"#eceff2", "#2a2f36"},
+      idle(idle_before_first, "before the first GPU work", "host work before the first kernel",
+           {"#d4d9df", "#3e444d"}, "The stage had started, but none of its GPU work had."),
+      idle(idle_after_last, "after the last GPU work", "host work after the last kernel",
+           {"#dfe3e8", "#353b43"}, "The stage's GPU work was done, but the stage had not ended."),
+      idle(not_traced, "", "untraced time", {"#eceff2", "#2a2f36"},
            "Nothing was recorded at that time: GPU work may have run."),
-      idle(unattributed, "", {"#cfc8c0", "#4a4540"},
+      idle(unattributed, "", "", {"#cfc8c0", "#4a4540"},
            "No launch was recorded for the next work, so the cause is unknown."),
-      idle(before_first_operator, "code before the first operator", {"#d4d9df", "#3e444d"},
+      idle(before_first_operator, "", "code before the first operator", {"#d4d9df", "#3e444d"},
            "The stage had started, but none of its operators had."),
-      idle(after_last_operator, "code after the last operator", {"#dfe3e8", "#353b43"},
+      idle(after_last_operator, "", "code after the last operator", {"#dfe3e8", "#353b43"},
            "The stage's operators were done, but the stage had not ended."),
-      idle(between_operators, "code between operators", {"#b6bdc7", "#535a65"},
+      idle(between_operators, "", "code between operators", {"#b6bdc7", "#535a65"},
            "The program ran code outside of recorded operators."),
-      {idle_waiting_for_rank, "ranks waiting for the slowest one", {"#c9a3b8", "#6b3f57"}},
+      idle(idle_waiting_for_rank, "waiting for the slowest rank",
+           "ranks waiting for the slowest one", {"#c9a3b8", "#6b3f57"}, ""),
       {waiting_for_rank, "ranks waiting for the slowest one", {"#c9a3b8", "#6b3f57"}},
   });
 }();
@@ -94,7 +98,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kShownTex
 
 PartLook look(const PartRow& row, std::string_view spelled) {
   const std::string_view shown = row.shown.empty() ? spelled : row.shown;
-  return {shown, row.plain.empty() ? shown : row.plain, row.why, row.color};
+  const auto otherwise = [&](std::string_view own) { return own.empty() ? shown : own; };
+  return {shown, otherwise(row.brief), otherwise(row.plain), row.why, row.color};
 }
 
 // First words that are not names: lowercase in a clause, capitalized in a sentence.
@@ -123,6 +128,18 @@ std::string with_stop(std::string text) {
 }
 
 }  // namespace
+
+std::string_view to_string(SentenceKind kind) {
+  constexpr std::array<std::string_view, 4> kNames = {"fact", "lost_ranks", "straggler", "caveat"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<std::string> texts_of(std::vector<Sentence> sentences) {
+  std::vector<std::string> texts;
+  texts.reserve(sentences.size());
+  for (Sentence& each : sentences) texts.push_back(std::move(each.text));
+  return texts;
+}
 
 PartLook look_of(KernelClass kernel_class) {
   const auto known = is_known(kernel_class) ? kernel_class : KernelClass::other;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ inline constexpr Color kBackground{"#ffffff", "#15181e"};
 // kernels, and shades of gray mean that nothing runs.
 struct PartLook {
   std::string_view shown;
+  std::string_view brief;  // where it is clear that a GPU was idle: without "idle: "
   std::string_view plain;  // for people who do not write kernels: "matrix products"
   std::string_view why;    // why a GPU was idle, a sentence; empty for work
   Color color;
@@ -53,6 +55,16 @@ Color color_of(Name part) {
 
 // For a text: a part or a class in diff.json, a collective, a link, a format, the basis of a bound.
 std::string_view shown_text(std::string_view name);
+
+// ---- sentences of summaries, which a page may mark, or show elsewhere
+
+enum class SentenceKind : uint8_t { fact, lost_ranks, straggler, caveat };
+std::string_view to_string(SentenceKind kind);
+struct Sentence {
+  SentenceKind kind{};
+  std::string text;
+};
+std::vector<std::string> texts_of(std::vector<Sentence> sentences);
 
 // ---- closed sets of names
 

@@ -222,23 +222,29 @@ std::string straggler_sentence(const Profile& profile) {
   return text + ".";
 }
 
-std::vector<std::string> job_sentences(const Profile& profile) {
+std::vector<Sentence> job_summary(const Profile& profile) {
   if (!profile.job) return {};
+  using enum SentenceKind;
   const Job& job = *profile.job;
-  std::vector<std::string> sentences = {job_headline(job)};
+  std::vector<Sentence> sentences = {{fact, job_headline(job)}};
   if (!job.died.empty()) {
-    sentences.push_back(fmt::format("Ended before the program did: {}.", rank_words(job.died)));
+    sentences.push_back(
+        {lost_ranks, fmt::format("Ended before the program did: {}.", rank_words(job.died))});
   }
   if (!job.missing.empty()) {
-    sentences.push_back(
-        fmt::format("Not recorded: {}; waits are lower bounds.", rank_words(job.missing)));
+    sentences.push_back({lost_ranks, fmt::format("Not recorded: {}; waits are lower bounds.",
+                                                 rank_words(job.missing))});
   }
-  if (std::string straggler = straggler_sentence(profile); !straggler.empty()) {
-    sentences.push_back(std::move(straggler));
+  if (std::string text = straggler_sentence(profile); !text.empty()) {
+    sentences.push_back({straggler, std::move(text)});
   } else if (job.why_not) {
-    sentences.push_back("Waits between ranks are unknown: " + clause(*job.why_not));
+    sentences.push_back({fact, "Waits between ranks are unknown: " + clause(*job.why_not)});
   }
   return sentences;
+}
+
+std::vector<std::string> job_sentences(const Profile& profile) {
+  return texts_of(job_summary(profile));
 }
 
 void add_section(Topic<"job"> /*topic*/, const Profile& profile, Document& document) {

@@ -256,6 +256,7 @@ std::string no_stages_words(const Profile& profile);
 // ---- the ranks of a job: job_sections.cpp
 
 // The job in one line, then what is missing from it; empty without a job.
+std::vector<Sentence> job_summary(const Profile& profile);
 std::vector<std::string> job_sentences(const Profile& profile);
 // "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of it): ..."; empty without a
 // straggler.

@@ -45,7 +45,7 @@ function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale:
       },
       parts.map((part) => {
         const label = app.palette.label(part.part);
-        const short = label.replace(/^idle: /, "");
+        const short = app.palette.short(part.part);
         const roomy = (value(part) / scale) * 800 > short.length * 6.6 + 12;
         return h(
           "span",

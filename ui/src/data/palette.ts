@@ -45,6 +45,11 @@ export class Palette {
     return this.labels.get(part) ?? part;
   }
 
+  /** Where it is clear that the GPU is idle. */
+  short(part: string): string {
+    return this.view.parts[part]?.short ?? this.label(part);
+  }
+
   /** The meaning of a part of the budget, as a sentence; null if its name is enough. */
   why(part: string): string | null {
     return this.view.parts[part]?.why ?? null;

@@ -5,6 +5,12 @@ export interface Color {
   dark: string;
 }
 
+/** A sentence of a summary. */
+export interface Sentence {
+  kind: "fact" | "lost_ranks" | "straggler" | "caveat";
+  text: string;
+}
+
 /** A key figure. */
 export interface Headline {
   name: string;
@@ -15,15 +21,26 @@ export interface Headline {
   beside: { words: string; text: string; exact: number | null } | null;
 }
 
+/** How a part of the budget is shown; `short`: where it is clear that the GPU is idle. */
+export interface PartLook {
+  label: string;
+  short?: string;
+  plain?: string;
+  class: string | null;
+  color?: Color;
+  why?: string | null;
+}
+
 export interface View {
   made_by: string;
   title: string;
   classes: { id: string; label: string; plain?: string; color: Color }[];
-  parts: Record<string, { label: string; plain?: string; class: string | null; color?: Color; why?: string | null }>;
+  parts: Record<string, PartLook>;
   headlines: Headline[];
+  summary: Sentence[];
   /** Display names for names in profile.json. */
   names: Record<string, string>;
   timeline_missing: string | null;
   /** For a job: its sentences, the evidence for stragglers and groups in their order, display names. */
-  job: { sentences: string[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
+  job: { sentences: Sentence[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
 }

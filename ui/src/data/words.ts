@@ -23,8 +23,4 @@ export class Words {
   of(heading: string): HTMLElement[] {
     return (this.sections.get(heading) ?? []).map((element) => element.cloneNode(true) as HTMLElement);
   }
-
-  text(heading: string): string {
-    return (this.sections.get(heading) ?? []).map((element) => element.textContent ?? "").join(" ");
-  }
 }

@@ -7,20 +7,19 @@ import { jobNotices } from "./notices";
 export function jobSummary(app: App): HTMLElement | null {
   const { job, ranks } = app.profile;
   if (!job) return null;
-  const [head = "", ...rest] = app.view.job?.sentences ?? [];
+  const [head, ...rest] = app.view.job?.sentences ?? [];
   // The notices report missing ranks, and the text above reports the straggler.
-  const lead = app.words.text("");
-  const others = rest.filter((sentence) => !/^(Ended before|Not recorded)/.test(sentence) && !lead.includes(sentence));
+  const others = rest.filter((sentence) => sentence.kind === "fact");
   return section(
     "Ranks",
     jobNotices(job, ranks),
     h(
       "p",
       {},
-      head,
+      head?.text ?? "",
       " One step on all ranks is one step here. ",
       h("a", { href: "#job" }, "Where each rank's time goes"),
     ),
-    others.map((sentence) => h("p", {}, prose(sentence))),
+    others.map((sentence) => h("p", {}, prose(sentence.text))),
   );
 }

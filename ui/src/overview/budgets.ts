@@ -14,7 +14,7 @@ function barPart(app: App, stage: Stage, part: BudgetPart): HTMLElement {
   const label = app.palette.label(part.part);
   const words = `${label}: ${ms(part.ms)} ms per ${instanceWord(app.profile)}, ${percent(part.share)} of wall time`;
   const idle = app.palette.classOf(part.part) === null;
-  const short = `${label.replace(/^idle: /, "")} ${percent(part.share)}`;
+  const short = `${app.palette.short(part.part)} ${percent(part.share)}`;
   const text = idle ? "" : `; color: ${app.palette.textCss(part.part)}`;
   const color = `background-color: ${app.palette.css(part.part)}${text}`;
   const href = partLink(app, stage, part.part);

@@ -1,7 +1,7 @@
 // What ran, how fast, how far from the limit, where the time goes, what to fix first, how reliable the figures are.
 import type { App, MountedView, ViewDescription } from "../app";
 import { h } from "../dom/dom";
-import { section } from "../dom/parts";
+import { prose, section } from "../dom/parts";
 import { jobSummary } from "../job/summary";
 import { budgets } from "../overview/budgets";
 import { howSure, whatRan } from "../overview/facts";
@@ -13,8 +13,8 @@ import { savingsByPart } from "./savings";
 
 /** The summary's sentences one by one: how long, where, how far from the limit, what to fix, caveats. */
 function lead(app: App): HTMLElement {
-  const [summary, ...rest] = app.words.of("");
-  const sentences = (summary?.textContent ?? "").split(/(?<=\.) (?=[A-Z])/).filter(Boolean);
+  const sentences = app.view.summary;
+  const rest = app.words.of("").slice(sentences.length > 0 ? 1 : 0); // the first holds them
   return h(
     "div",
     { class: "lead" },
@@ -22,7 +22,7 @@ function lead(app: App): HTMLElement {
       h(
         "ul",
         {},
-        sentences.map((each) => h("li", { class: each.startsWith("Caveat") ? "caveat" : null }, each)),
+        sentences.map((each) => h("li", { class: each.kind === "caveat" ? "caveat" : null }, prose(each.text))),
       ),
     rest,
   );
