@@ -226,7 +226,7 @@ class OnePercentage(Sides):
                          and row["quantity"] == ("step" if stage["unit"] == "step" else "wall")), None)
             if wall is None or wall["method"] == "identical":
                 continue
-            percentages = re.findall(r"[+-]?\d+\.\d\d %", stage["why"].split(" The work of the device")[0])
+            percentages = re.findall(r"[+-]?\d+\.\d\d %", stage["why"].split(" GPU work ")[0])
             allowed = {f"{100 * wall[name]:+.2f} %" for name in ("relative", "relative_low", "relative_high")
                        if wall[name] is not None}
             allowed |= {each.lstrip("+-") for each in allowed}

@@ -45,7 +45,7 @@ class Power(unittest.TestCase):
             # The host's noise is larger than 5 % of these kernels.
             self.assertIn("undecided whether its wall time changed", stage["why"])
             busy = next(row for row in diff["comparisons"] if row["quantity"] == "step_busy")
-            self.assertIn(f"The work of the device {words}: GPU busy per step: "
+            self.assertIn(f"GPU work {words}: GPU busy per step: "
                           f"{busy['base']:.4f} to {busy['new']:.4f} ms, "
                           f"{100 * busy['relative']:+.2f} %".replace("+0.00", "0.00").replace("-0.00", "0.00"),
                           stage["why"])

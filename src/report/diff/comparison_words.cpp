@@ -71,7 +71,8 @@ bool is_undecided(const Comparison& comparison) {
 std::string missing_words(const Comparison& comparison) {
   std::string words;
   if (comparison.smallest_seen) {
-    words = fmt::format("a change of {} would have been seen", percent(comparison.smallest_seen));
+    words =
+        fmt::format("a change of {} would have been detected", percent(comparison.smallest_seen));
   }
   if (comparison.runs_needed) {
     words += fmt::format("{}{} per side would be enough", words.empty() ? "" : "; ",
@@ -118,7 +119,7 @@ std::string why_not_words(const Comparison& comparison) {
   if (comparison.method == Method::none) return "too few values for an interval";
   if (comparison.between_runs) {
     return fmt::format(
-        "single runs: equal ones may differ by {}{}", percent(comparison.between_runs),
+        "single runs of the same program may differ by {}{}", percent(comparison.between_runs),
         comparison.runs_needed
             ? fmt::format("; {} per side would be enough", counted(*comparison.runs_needed, "run"))
             : std::string());

@@ -220,7 +220,7 @@ void add_likeness(const Diff& diff, Document& document) {
                                               to_string(row.what), rule, grouped(row.count),
                                               ms(row.total));
                                }),
-                      "Left out by rule (docs/diff.md says why):");
+                      "Excluded by rule (docs/diff.md explains the rules):");
 }
 
 // `rows` limits each table, `kernel_rows` each table of kernels.
@@ -334,7 +334,7 @@ Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
   const auto time = [](double value) { return fine_ms(Milliseconds{value}); };
   document.add(table_of(
       "stage@3 | quantity@4 | #mean (ms)@4 | #std (ms)@2 | #std@3 | #lowest@1 | #highest@1 | "
-      "#smallest change seen@3",
+      "#smallest detectable change@3",
       spreads, [&](const compare::Spread& spread) {
         const bool several = spread.values.size() > 1 && spread.mean > 0;
         compare::Comparison compared;
@@ -347,10 +347,10 @@ Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
             time(spread.low), time(spread.high), percent(spread.smallest_seen));
       }));
   document.paragraph(
-      runs > 1 ? fmt::format("Standard deviations are of the runs' means. The smallest change is "
-                             "what {} per side would show in four of five comparisons.",
+      runs > 1 ? fmt::format("Standard deviations are between the runs' means. The smallest change "
+                             "is what {} per side would detect in four of five comparisons.",
                              counted(runs, "run"))
-               : std::string("One run has no spread: `--repeat 5` records one."));
+               : std::string("One run shows no spread; `--repeat 5` records five runs."));
   return document;
 }
 

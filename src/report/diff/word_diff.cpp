@@ -110,7 +110,7 @@ std::string wall_words(const Comparison& wall) {
 std::string headline_words(const Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
   if (wall == nullptr || !wall->relative) {
-    return fmt::format("{}: no step or instance of both sides can be compared.", stage.stage);
+    return fmt::format("{}: the sides have no comparable steps or instances.", stage.stage);
   }
   if (diff.identical) return fmt::format("{}: both sides hold the same measurements.", stage.stage);
   if (wall->why_not == compare::NoAnswer::not_comparable) {
@@ -140,7 +140,7 @@ std::string busy_words(const Diff& diff, const StageDiff& stage) {
         busy.answer == Answer::cannot_tell) {
       continue;
     }
-    return fmt::format(" The work of the device {}: {}: {} ({}).",
+    return fmt::format(" {} work {}: {}: {} ({}).", is_of_cpu(diff) ? "CPU" : "GPU",
                        busy.answer == Answer::changed ? "changed" : "did not change",
                        quantity_words(busy, is_of_cpu(diff)), change_words(busy),
                        interval_words(busy));
@@ -190,8 +190,8 @@ std::string mean_words(const StageDiff& stage) {
   if (stage.base_wall.value == 0) return {};
   const std::string causes = causes_words(stage);
   if (causes.empty()) return {};
-  return fmt::format(" Of the budget's {} ms per {}{}: {}.", time_change(as_ms(stage.difference)),
-                     to_string(stage.unit),
+  return fmt::format(" The budget changes by {} ms per {}{}: {}.",
+                     time_change(as_ms(stage.difference)), to_string(stage.unit),
                      stage.times == compare::Times::untraced ? " without profiling" : "", causes);
 }
 
@@ -208,10 +208,11 @@ std::string caveat_words(const Diff& diff, const StageDiff& stage) {
   if (wall == nullptr || !wall->between_runs || wall->method == compare::Method::identical)
     return {};
   if (wall->answer == Answer::cannot_tell)
-    return " `llmprof run --repeat 5` records how far runs differ.";
+    return " `llmprof run --repeat 5` measures how much runs differ.";
   return fmt::format(
-      " The interval assumes that equal runs differ by up to {}: single runs do not show it; "
-      "`llmprof run --repeat 5` does.",
+      " The interval assumes that equal runs differ by up to {}, because single runs cannot show "
+      "it; "
+      "`llmprof run --repeat 5` measures it.",
       percent(wall->between_runs));
 }
 

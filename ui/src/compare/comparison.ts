@@ -224,7 +224,7 @@ function ranks(app: CompareApp): Child {
         {
           id: "new",
           title: "new (ms)",
-          of: "ns per unit, likewise",
+          of: "ns per unit, including waits for other ranks",
           value: (r) => r.new_wall_ns,
           text: (r) => fineMs(msOf(r.new_wall_ns)),
         },

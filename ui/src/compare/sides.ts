@@ -93,7 +93,7 @@ function groups(app: CompareApp): HTMLElement {
 
 function leftOut(app: CompareApp): HTMLElement {
   const rows = app.diff.left_out;
-  if (rows.length === 0) return h("p", {}, "Nothing was left out.");
+  if (rows.length === 0) return h("p", {}, "Nothing was excluded.");
   return table({
     caption: "What was left out, and by which rule",
     fit: true,
@@ -119,15 +119,15 @@ function mount(app: CompareApp): MountedView {
       section("Sides", runs(app)),
       section("What differs besides times", aspects(app)),
       section(
-        "Steps that are like each other",
+        "Comparable steps",
         groups(app),
         note(
-          "Only like is compared with like: steps of one kind, with equal sequences and tokens, in the context " +
+          "Only comparable steps are compared: of one kind, with equal sequences and tokens, in the context " +
             "range that both sides have.",
         ),
       ),
       section(
-        "Left out by rule",
+        "Excluded by rule",
         leftOut(app),
         note(
           prose(
