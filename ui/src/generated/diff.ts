@@ -5,8 +5,7 @@ export interface Diff {
   schema_version: number;
   /** program that wrote this file */
   tool: Tool;
-  /** pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none fails, but one is
-   * undecided; or a side is damaged), not_comparable */
+  /** verdict on the comparison */
   verdict: Verdict;
   /** what happened, in one sentence: the first line of reports */
   summary: string;
@@ -60,8 +59,8 @@ export type DeviceKind =
 export interface Base {
   /** path as given on the command line */
   path: string;
-  /** what it is: profile, run, capture */
-  kind: string;
+  /** what it is */
+  kind: BaseKind;
   /** tools that made its captures, with their versions */
   recorded_by: string | null;
   /** command that ran; null if unknown */
@@ -69,6 +68,11 @@ export interface Base {
   /** recorded steps, over all stages */
   steps: number;
 }
+
+export type BaseKind =
+  | "profile"
+  | "run"
+  | "capture";
 
 export interface Damage {
   /** side of the comparison */
@@ -89,9 +93,8 @@ export type DamageSide =
   | "new";
 
 export interface Aspects {
-  /** gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, parallelism, recording,
-   * coverage, selection, stages, hidden_graphs, throttling, engine, device_kind, unwatched, cpu_peaks, shared_cpus */
-  aspect: string;
+  /** what differs */
+  aspect: AspectsAspect;
   /** value of the base side; null if unknown */
   base: string | null;
   /** value of the new side; null if unknown */
@@ -102,12 +105,40 @@ export interface Aspects {
   text: string;
 }
 
+export type AspectsAspect =
+  | "device_kind" /* the kind of device */
+  | "gpu" /* the processor */
+  | "gpu_count" /* the number of devices */
+  | "ranks" /* the ranks of the job */
+  | "clocks" /* the mean SM clock */
+  | "driver" /* the GPU driver */
+  | "cuda" /* the CUDA version */
+  | "throttling" /* steps with clocks lowered by heat, power or hardware */
+  | "model" /* the model */
+  | "dtype" /* the number formats */
+  | "prompt_tokens" /* prompt tokens per sequence */
+  | "new_tokens" /* new tokens per sequence */
+  | "batch" /* the batch */
+  | "parallelism" /* the parallelism */
+  | "selection" /* the selected part */
+  | "engine" /* the engine */
+  | "kernel_source" /* source of kernel times */
+  | "recording" /* the recording tool */
+  | "recording_version" /* the version of the recording tool */
+  | "hidden_graphs" /* detail recorded of CUDA graphs */
+  | "stage_source" /* how stages were found */
+  | "stages" /* the stages */
+  | "coverage" /* the coverage by stages */
+  | "unwatched" /* the time without profiling */
+  | "cpu_peaks" /* the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides) */
+  | "shared_cpus" /* CPUs used by other programs during the run */;
+
 export interface Gates {
   /** rule as written */
   rule: string;
   /** the command line, or a file in conf/gate */
   from: string;
-  /** pass (the entire interval is within the limit), fail (the entire interval is beyond it), cannot_tell */
+  /** verdict on the rule */
   outcome: Verdict;
   /** stage that it was measured in; empty if there is none */
   stage: string;
@@ -124,15 +155,13 @@ export interface Gates {
 export interface Comparisons {
   /** as in profile.json; "all kernels" without stages */
   stage: string;
-  /** step, step_busy, step_idle, step_kernels (per step); wall, busy, idle, kernels (per instance); class.X (kernel
-   * time of that class, including overlap, per step, or per instance if the stage has no steps); tokens_per_s,
-   * mfu, mbu */
-  quantity: string;
-  /** mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median of all differences
-   * between the sides' values) */
-  statistic: string;
-  /** ms, tokens/s, fraction */
-  unit: string;
+  /** what is compared; class.X: kernel time of that class, including overlap, per step, or per instance if the
+   * stage has no steps */
+  quantity: ComparisonsQuantity;
+  /** statistic that is compared */
+  statistic: ComparisonsStatistic;
+  /** unit of the values */
+  unit: ComparisonsUnit;
   /** source of the times */
   times: ComparisonsTimes;
   /** false for rates and utilization */
@@ -161,9 +190,9 @@ export interface Comparisons {
   differs: boolean;
   /** source of the interval */
   method: ComparisonsMethod;
-  /** what varies: runs, steps, instances. For steps or instances, the interval describes these two recordings, not
-   * the variation between runs */
-  noise_of: string;
+  /** what varies. For steps or instances, the interval describes these two recordings, not the variation between
+   * runs */
+  noise_of: ComparisonsNoiseOf;
   /** number of values */
   base_count: number;
   /** number of values */
@@ -188,6 +217,47 @@ export interface Comparisons {
   why_not: ComparisonsWhyNot | null;
 }
 
+export type ComparisonsQuantity =
+  | "step" /* wall time per step */
+  | "step_busy" /* busy time of the device per step */
+  | "step_idle" /* idle time of the device per step */
+  | "step_kernels" /* kernel time per step */
+  | "wall" /* wall time per instance */
+  | "busy" /* busy time of the device per instance */
+  | "idle" /* idle time of the device per instance */
+  | "kernels" /* kernel time per instance */
+  | "tokens_per_s"
+  | "mfu" /* on wall time */
+  | "mbu" /* on wall time */
+  | "class.gemm"
+  | "class.gemv"
+  | "class.attention"
+  | "class.norm"
+  | "class.rope"
+  | "class.elementwise"
+  | "class.copy/cast"
+  | "class.reduction"
+  | "class.softmax"
+  | "class.sampling/top-k"
+  | "class.embedding/gather"
+  | "class.moe routing"
+  | "class.quantise"
+  | "class.communication"
+  | "class.memset/memcpy"
+  | "class.other";
+
+export type ComparisonsStatistic =
+  | "shift" /* Hodges-Lehmann: the median of all differences between the sides' values */
+  | "mean" /* unless a gate rule names another */
+  | "p50"
+  | "p90"
+  | "p99";
+
+export type ComparisonsUnit =
+  | "ms"
+  | "tokens/s"
+  | "fraction";
+
 export type ComparisonsTimes =
   | "unwatched" /* times without profiling, from the same source on both sides */
   | "recorded";
@@ -210,6 +280,11 @@ export type ComparisonsMethod =
   | "none" /* one value per side, or too few for a percentile */
   | "as_recorded" /* single runs without profiling: assumed to vary like the recorded times */
   | "from_wall" /* interval of the wall time that it is computed from */;
+
+export type ComparisonsNoiseOf =
+  | "runs"
+  | "steps"
+  | "instances";
 
 export type ComparisonsWhyNot =
   | "damaged" /* a side is damaged */
@@ -410,14 +485,14 @@ export type FindingsChange =
 export interface Groups {
   /** stage that they belong to */
   stage: string;
-  /** prefill, decode, mixed */
-  kind: string;
+  /** kind of step */
+  kind: GroupsKind;
   /** sequences per step */
   batch: number | null;
   /** tokens that pass through the layers */
   tokens: number | null;
-  /** context_tokens (per sequence), or step_of_instance if the context is unknown */
-  context_by: string;
+  /** what context_low and context_high count */
+  context_by: GroupsContextBy;
   /** start of the range that both sides have */
   context_low: number;
   /** end of that range */
@@ -430,6 +505,16 @@ export interface Groups {
   weight: number;
 }
 
+export type GroupsKind =
+  | "prefill"
+  | "decode"
+  | "mixed" /* prefill and decode in one pass */
+  | "forward" /* a pass of a model that is not recognized as an LLM */;
+
+export type GroupsContextBy =
+  | "context_tokens" /* per sequence */
+  | "step_of_instance" /* if the context is unknown */;
+
 export interface LeftOut {
   /** side of the comparison */
   side: DamageSide;
@@ -437,18 +522,29 @@ export interface LeftOut {
   run: string;
   /** stage that they belong to */
   stage: string;
-  /** steps, instances */
-  what: string;
-  /** why they are excluded: warm_up, first_step (of an instance with several), after_untraced (the previous step
-   * was not traced), cut_off (recording ended in its instance), clocks_lowered (by heat, power or hardware; kept
-   * if that applies to more than half of a side), no_counterpart (not every run has steps of this kind, batch and
-   * tokens, or instances with as many steps), outside_context_range, too_few */
-  rule: string;
+  /** what they are */
+  what: LeftOutWhat;
+  /** why they are excluded */
+  rule: LeftOutRule;
   /** number of steps or instances */
   count: number;
   /** their total wall time (ms) */
   total_ms: number;
 }
+
+export type LeftOutWhat =
+  | "steps"
+  | "instances";
+
+export type LeftOutRule =
+  | "warm_up"
+  | "first_step" /* of an instance with several */
+  | "after_untraced" /* the previous step was not traced */
+  | "cut_off" /* recording ended in its instance */
+  | "clocks_lowered" /* by heat, power or hardware; kept if that applies to more than half of a side */
+  | "no_counterpart" /* not every run has steps of this kind, batch and tokens, or instances with as many steps */
+  | "outside_context_range"
+  | "too_few";
 
 export interface Ranks {
   /** rank, in both jobs */
