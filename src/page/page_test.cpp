@@ -65,6 +65,41 @@ TEST(Page, TheViewHoldsWhatReportsShow) {
   EXPECT_EQ(view["headlines"][0]["exact"], 2.4);
 }
 
+// Two ranks in two bins; the second has no step in the second bin.
+TEST(Page, TheViewHoldsTheHeatMap) {
+  profile::Profile profile;
+  profile::Job& job = profile.job.emplace();
+  job.heat.rows = {{0, {1, 2}, {0.5, 0}}, {1, {3, -1}, {0, -1}}};
+  const profile::Profile shown = testing::shown(profile);
+  const auto heat =
+      nlohmann::json::parse(view_json({shown, "{}", {}, std::nullopt}))["job"]["heat"];
+  EXPECT_EQ(heat["share_above_median"].dump(), "[[-0.5,0.0],[0.5,null]]");
+  EXPECT_EQ(heat["scales"]["against"], 0.5);
+  EXPECT_EQ(heat["scales"]["own"], 3);
+  EXPECT_EQ(heat["scales"]["wait"], 0.5);
+  EXPECT_EQ(heat["text"],
+            "2 ranks by 2 steps. Rank 1's own time is 50.0 % above the median rank's on average.");
+}
+
+TEST(Page, OfAComparisonSumsUpCausesAndLaunches) {
+  compare::Diff diff;
+  compare::StageDiff& decode = diff.stages.emplace_back();
+  for (int i = 0; i < 11; ++i) {
+    compare::Cause& cause = decode.causes.emplace_back();
+    cause.difference = {100 - i};
+    cause.points = profile::Share{i == 1 ? 0.00001 : 0.01};
+  }
+  compare::KernelChange& fused = decode.kernels.emplace_back();
+  fused.base_kernels = {{"norm", profile::KernelClass::norm, 2},
+                        {"mul", profile::KernelClass::elementwise, 1.5}};
+  const auto stage = nlohmann::json::parse(view_json(diff))["stages"][0];
+  EXPECT_EQ(stage["other_causes"]["listed"].dump(), "[0,2,3,4,5,6,7,8]") << "1 is rounding";
+  EXPECT_EQ(stage["other_causes"]["count"], 2);
+  EXPECT_EQ(stage["other_causes"]["difference_ns"], 91 + 90);
+  EXPECT_EQ(stage["launches"][0]["base"], 3.5);
+  EXPECT_EQ(stage["launches"][0]["new"], 0);
+}
+
 TEST(Page, OfAComparisonHoldsItAndItsWords) {
   compare::Diff diff;
   diff.verdict = compare::Verdict::pass;

@@ -1,7 +1,13 @@
 #include "page/page.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
 
+#include "base/quantiles.h"
 #include "report/diff/diff_report.h"
 #include "report/documents/documents.h"
 #include "report/format/words.h"
@@ -67,6 +73,49 @@ Json sentence_list(const std::vector<report::Sentence>& sentences) {
   return list;
 }
 
+// The value with the strongest color: the few largest must not make all others pale.
+double strongest(std::vector<double> sizes, double least) {
+  constexpr double kQuantile = 0.99;
+  if (sizes.empty()) return least;
+  const auto rank = static_cast<size_t>(static_cast<double>(sizes.size()) * kQuantile);
+  return std::max(least, value_of_rank(std::span(sizes), std::min(rank, sizes.size() - 1)));
+}
+
+// Each cell's own time above the median rank's, which profile.json omits for its size, and the
+// scales of the colors.
+Json heat_json(const profile::Heat& heat) {
+  constexpr double kNoStep = -1;
+  constexpr double kDigits = 1e6;       // the page shows four, in percent two
+  constexpr double kLeastShare = 0.02;  // less is noise and must not look significant
+  constexpr double kLeastTime = 1e-9;
+  Json above = Json::array();
+  std::vector<double> shares;
+  std::vector<double> own;
+  std::vector<double> waits;
+  for (const profile::HeatRow& row : heat.rows) {
+    Json cells = Json::array();
+    for (size_t bin = 0; bin < row.wall_ms.size(); ++bin) {
+      const double median = bin < heat.median_ms.size() ? heat.median_ms[bin] : kNoStep;
+      if (row.wall_ms[bin] == kNoStep || median <= 0) {
+        cells.push_back(nullptr);
+        continue;
+      }
+      const double share = std::round((row.wall_ms[bin] / median - 1) * kDigits) / kDigits;
+      cells.push_back(share);
+      shares.push_back(std::abs(share));
+    }
+    above.push_back(std::move(cells));
+    std::ranges::remove_copy(row.wall_ms, std::back_inserter(own), kNoStep);
+    std::ranges::remove_copy(row.wait_ms, std::back_inserter(waits), kNoStep);
+  }
+  return {{"text", report::heat_sentence(heat)},
+          {"share_above_median", std::move(above)},
+          {"scales",
+           {{"against", strongest(std::move(shares), kLeastShare)},
+            {"own", strongest(std::move(own), kLeastTime)},
+            {"wait", strongest(std::move(waits), kLeastTime)}}}};
+}
+
 // Words for what profile.json stores about a job as kinds and values.
 Json job_words(const profile::Profile& profile) {
   if (!profile.job) return nullptr;
@@ -87,7 +136,12 @@ Json job_words(const profile::Profile& profile) {
     const std::string link(to_string(*each.link));
     names[link] = report::shown_text(link);
   }
+  for (const profile::Rank& rank : profile.ranks) {
+    if (!rank.clock) continue;
+    names[std::string(to_string(rank.clock->method))] = report::in_words(rank.clock->method);
+  }
   return {{"sentences", sentence_list(report::job_summary(profile))},
+          {"heat", heat_json(job.heat)},
           {"stragglers", std::move(stragglers)},
           {"groups", std::move(groups)},
           {"names", std::move(names)}};
@@ -119,7 +173,50 @@ Json shown_names(const profile::Profile& profile) {
       names[basis] = report::shown_text(basis);
     }
   }
+  for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
+    if (!kernel.why_no_flops) continue;
+    names[std::string(to_string(*kernel.why_no_flops))] = report::in_words(*kernel.why_no_flops);
+  }
+  for (const profile::Capture& capture : profile.context.captures) {
+    names[capture.format] = report::shown_text(capture.format);
+  }
   return names;
+}
+
+// Launches per unit of all kernels in a row.
+double calls_of(const std::vector<compare::ChangedKernel>& kernels) {
+  double calls = 0;
+  for (const compare::ChangedKernel& kernel : kernels) calls += kernel.calls;
+  return calls;
+}
+
+// How many of the causes, which are sorted, the page lists, and the sum of the others.
+Json other_causes(const std::vector<compare::Cause>& causes) {
+  constexpr size_t kListed = 8;
+  constexpr double kLeastPoints = 0.00005;  // of the base's wall time; less is rounding
+  Json listed = Json::array();
+  uint64_t others = 0;
+  Nanoseconds rest = 0;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (std::abs(causes[i].points.value_or(profile::Share{}).value) < kLeastPoints) continue;
+    if (listed.size() < kListed) {
+      listed.push_back(i);
+      continue;
+    }
+    ++others;
+    rest += causes[i].difference.value;
+  }
+  return {{"listed", std::move(listed)}, {"count", others}, {"difference_ns", rest}};
+}
+
+// GPU self time of each operator over the GPU time that operators launched.
+Json operator_shares(const profile::Profile& profile) {
+  Json shares = Json::array();
+  const double all = profile.operators_found.cuda_self_sum.value;
+  for (const profile::Operator& row : profile.operators) {
+    shares.push_back(all > 0 ? Json(row.cuda_self.value / all) : Json(nullptr));
+  }
+  return shares;
 }
 
 std::string text_of(const Json& view) {
@@ -142,6 +239,7 @@ std::string view_json(const Content& content) {
                   {"headlines", headline_list(profile)},
                   {"summary", sentence_list(report::executive_summary(profile))},
                   {"names", shown_names(profile)},
+                  {"operator_shares", operator_shares(profile)},
                   {"timeline_missing", or_null(content.timeline_missing)},
                   {"job", job_words(profile)}});
 }
@@ -162,10 +260,17 @@ std::string view_json(const compare::Diff& diff) {
     }
     Json causes = Json::array();
     for (const compare::Cause& cause : stage.causes) causes.push_back(report::cause_words(cause));
+    Json launches = Json::array();
+    for (const compare::KernelChange& row : stage.kernels) {
+      launches.push_back(
+          {{"base", calls_of(row.base_kernels)}, {"new", calls_of(row.now_kernels)}});
+    }
     const compare::Comparison* headline = report::headline(diff, stage.stage);
     stages.push_back({{"headline", headline == nullptr ? Json(nullptr)
                                                        : Json(headline - diff.comparisons.data())},
-                      {"causes", std::move(causes)}});
+                      {"causes", std::move(causes)},
+                      {"other_causes", other_causes(stage.causes)},
+                      {"launches", std::move(launches)}});
   }
   return text_of({{"classes", class_list()},
                   {"parts", part_list(parts)},

@@ -61,6 +61,23 @@ constexpr auto words_of(RankState /*of*/) {
   });
 }
 
+// Parts of a rank's wall time over it.
+struct RankShares {
+  Share compute;
+  Share transfer;
+  Share wait;
+  Share copies;
+  Share idle;
+
+  void fields(auto& field) const {
+    field("compute", compute, "compute_ms over wall_ms");
+    field("transfer", transfer, "transfer_ms over wall_ms");
+    field("wait", wait, "wait_ms over wall_ms");
+    field("copies", copies, "copies_ms over wall_ms");
+    field("idle", idle, "idle_ms over wall_ms");
+  }
+};
+
 // The job's time budget for one rank, per job step (per instance if a stage has no steps).
 struct RankStage {
   std::string stage;
@@ -77,6 +94,7 @@ struct RankStage {
   std::optional<Share> mfu;
   std::optional<Hertz> sm_clock;
   std::optional<Joules> energy;
+  std::optional<RankShares> shares_of_wall = {};
 
   void fields(auto& field) const {
     field("stage", stage, "as in the job's stages");
@@ -100,6 +118,7 @@ struct RankStage {
     field("mfu", mfu, "MFU on the rank's own wall time; null if unknown");
     field("sm_clock_hz", sm_clock, "mean SM clock; null if not read");
     field("energy_j", energy, "energy per step; null if not measured");
+    field("shares_of_wall", shares_of_wall, "parts of the wall time; null if that is 0");
   }
 };
 
@@ -155,6 +174,16 @@ struct Rank {
 enum class Parallelism : uint8_t { tensor, pipeline, expert, data, unknown };
 constexpr auto words_of(Parallelism /*of*/) { return vocabulary<Parallelism>(); }
 
+struct ParallelismSize {
+  Parallelism parallelism = Parallelism::unknown;
+  uint64_t size = 0;
+
+  void fields(auto& field) const {
+    field("parallelism", parallelism, "as in groups");
+    field("size", size, "size of its largest group");
+  }
+};
+
 // What the peak bandwidth between ranks belongs to.
 enum class LinkKind : uint8_t { nvlink, pcie, network, memory };
 constexpr auto words_of(LinkKind /*of*/) {
@@ -206,6 +235,9 @@ struct JobCollective {
   std::optional<LinkKind> link;
   std::optional<uint64_t> last_rank;
   std::optional<Share> last_rank_share;
+  Milliseconds total = {};
+  std::optional<Share> share_waiting = {};
+  std::optional<Share> share_exposed = {};
 
   void fields(auto& field) const {
     field("stage", stage, "stage of the job; null outside stages");
@@ -238,6 +270,10 @@ struct JobCollective {
     field("last_rank", last_rank, "rank that arrived last most often");
     field("last_rank_share", last_rank_share,
           "share of matched collectives in which it arrived last");
+    field("total_ms", total, "wait_total_ms plus transfer_total_ms");
+    field("share_waiting", share_waiting, "wait_total_ms over total_ms; null if that is 0");
+    field("share_exposed", share_exposed,
+          "exposed_total_ms over exposed_total_ms plus hidden_total_ms; null if both are 0");
   }
 };
 
@@ -281,23 +317,30 @@ struct HeatRow {
   uint64_t rank = 0;
   std::vector<double> wall_ms;
   std::vector<double> wait_ms;
+  std::optional<Share> share_above_median = {};
 
   void fields(auto& field) const {
     field("rank", rank, "rank that the row belongs to");
     field("wall_ms", wall_ms,
           "mean wall time of the rank's own steps in each bin, excluding waits; -1 without a step");
     field("wait_ms", wait_ms, "mean time per step that it waited for others; -1 without a step");
+    field("share_above_median", share_above_median,
+          "mean over its bins of wall_ms over the bin's median_ms, minus 1; null without a bin");
   }
 };
 
 struct Heat {
   uint64_t steps_per_bin = 1;
   std::vector<HeatRow> rows;
+  std::vector<double> median_ms = {};
 
   void fields(auto& field) const {
     field("steps_per_bin", steps_per_bin,
           "consecutive steps of the job in a bin; at most 512 bins");
     field("rows", rows, "by rank");
+    field("median_ms", median_ms,
+          "median of the ranks' wall_ms in each bin, for two in the middle their mean; -1 without "
+          "a step");
   }
 };
 
@@ -322,6 +365,7 @@ struct Job {
   Reasons why_not_reasons;
   uint64_t steps_left_out = 0;
   std::optional<Milliseconds> clock_residual;
+  std::vector<ParallelismSize> parallelism;
 
   void fields(auto& field) const {
     field("id", id, "job ID from the launcher");
@@ -349,6 +393,8 @@ struct Job {
     field("steps_left_out", steps_left_out, "sum of the ranks' steps_left_out");
     field("clock_residual_ms", clock_residual,
           "largest residual_p50_ms of any rank; null if no clock was aligned");
+    field("parallelism", parallelism,
+          "kinds of parallelism with groups of several ranks: tensor, pipeline, expert, data");
   }
 };
 

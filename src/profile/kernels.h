@@ -29,12 +29,18 @@ struct TimeInStage {
   uint64_t calls = 0;
   Milliseconds steady_total;
   uint64_t steady_calls = 0;
+  std::optional<Milliseconds> mean = {};
+  std::optional<Share> share = {};
 
   void fields(auto& field) const {
     field("total_ms", total, "time over all instances");
     field("calls", calls, "launches over all instances");
     field("steady_total_ms", steady_total, "the same, warm-up excluded");
     field("steady_calls", steady_calls, "the same, warm-up excluded");
+    field("mean_ms", mean,
+          "mean per launch, warm-up excluded unless all of the stage is warm-up "
+          "(shown.warmup_only); null without such launches");
+    field("share", share, "time of these launches over that of all kernels in the stage");
   }
 };
 

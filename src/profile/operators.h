@@ -53,6 +53,7 @@ struct OperatorsFound {
   uint64_t graph_kernels = 0;
   uint64_t captured_kernels = 0;
   Reasons why_not_reasons;
+  uint64_t replayed_without_operator = 0;
 
   void fields(auto& field) const {
     field("source", source, "capture that the operators come from");
@@ -72,6 +73,8 @@ struct OperatorsFound {
     field("captured_kernels", captured_kernels,
           "replayed kernels whose operators come from a trace of their graph's capture");
     field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
+    field("replayed_without_operator", replayed_without_operator,
+          "graph_kernels minus captured_kernels");
   }
 };
 

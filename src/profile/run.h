@@ -223,6 +223,7 @@ struct Overhead {
   std::vector<RecordingOverhead> passes;
   Share warn_above_share;
   std::optional<CollectorOverhead> collector;
+  std::optional<uint64_t> worst = {};
 
   void fields(auto& field) const {
     field("passes", passes, "cost by recording and stage");
@@ -232,6 +233,10 @@ struct Overhead {
           "cost of tracing per decode step, measured in the run if the collector alternated "
           "between traced and untraced windows; null without a duty cycle, or if several processes "
           "have one. No other field is corrected by it");
+    field("worst", worst,
+          "index in passes of the row that profiling slows down most: the largest ratio, without "
+          "other_cause if there is one; ncu, which replays kernels, does not count; null without "
+          "any");
   }
 };
 

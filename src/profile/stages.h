@@ -91,6 +91,7 @@ struct Coverage {
   Milliseconds work_sum;
   std::optional<Share> work_sum_share;
   bool representative = true;
+  std::optional<Share> shown_share = {};
 
   void fields(auto& field) const {
     field("kernels", kernels, "kernels in the timeline");
@@ -111,6 +112,8 @@ struct Coverage {
     field("work_share", work_sum_share, "kernel_sum_in_stages_ms over work_ms");
     field("representative", representative,
           "stages hold at least 0.9 of the kernel time after initialization");
+    field("shown_share", shown_share,
+          "share that reports show: work_share, or kernel_sum_share if that is null");
   }
 };
 
@@ -297,6 +300,9 @@ struct StageShown {
   Bytes cost_weight_bytes;
   Bytes cost_kv_bytes;
   Bytes cost_bytes;
+  std::optional<Milliseconds> floor;
+  bool warmup_only = false;
+  bool longest = false;
 
   void fields(auto& field) const {
     field("without_tracing", without_tracing,
@@ -327,6 +333,10 @@ struct StageShown {
     field("cost_weight_bytes", cost_weight_bytes, "sum of weight_bytes over cost");
     field("cost_kv_bytes", cost_kv_bytes, "sum of kv_bytes over cost");
     field("cost_bytes", cost_bytes, "sum of bytes over cost");
+    field("floor_ms", floor, "floor_ms of the stage; null if bound is");
+    field("warmup_only", warmup_only,
+          "true if all its kernels are in warm-up: their figures in the stage then include it");
+    field("longest", longest, "true for the stage with the largest share_of_stage_time");
   }
 };
 

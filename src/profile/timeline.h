@@ -85,6 +85,7 @@ struct DeviceTime {
   std::optional<Milliseconds> not_traced;
   std::vector<IdleCause> idle_causes;
   std::optional<Launches> launches;
+  bool longest = false;
 
   void fields(auto& field) const {
     field("device", device, "as in kernels");
@@ -110,6 +111,7 @@ struct DeviceTime {
           "time in which our collector did not record; null if it recorded everything");
     field("idle_causes", idle_causes, "idle time by cause, largest first; sums to idle_ms");
     field("launches", launches, "launches on this GPU; null if it ran no kernels");
+    field("longest", longest, "true for the first device with the longest span_ms");
   }
 };
 

@@ -111,6 +111,32 @@ struct TokenFigure {
   }
 };
 
+enum class RateOf : uint8_t { all_sequences, per_sequence };
+constexpr auto words_of(RateOf /*of*/) { return vocabulary<RateOf>(); }
+
+// Output tokens per second; of a serving engine those of its requests (served_window).
+struct OutputRates {
+  RateOf first = RateOf::per_sequence;
+  std::optional<TokensPerSecond> per_sequence;
+  std::optional<TokensPerSecond> all_sequences;
+  bool without_tracing = false;
+  std::optional<TokensPerSecond> traced;
+
+  void fields(auto& field) const {
+    field("first", first,
+          "the one to show first: of all sequences if the batch is known, otherwise per sequence");
+    field("tokens_per_s_per_sequence", per_sequence, "of one sequence");
+    field("tokens_per_s", all_sequences, "of all sequences; null if the batch is only assumed");
+    field("without_tracing", without_tracing, "true if the rates exclude tracing overhead");
+    field("traced_tokens_per_s", traced,
+          "the first rate including tracing overhead; null if the rates include it, or if tracing "
+          "windows cut the stage");
+  }
+};
+
+// To be raised with each new shown figure: files with an earlier one are completed when read.
+inline constexpr uint64_t kShownRevision = 2;
+
 // Token times as reports and the page show them.
 struct TokenTimesShown : TokenRates {
   std::optional<ShownTimes> time_to_first_token;
@@ -121,6 +147,8 @@ struct TokenTimesShown : TokenRates {
   std::optional<uint64_t> served_window;
   std::optional<TokensPerSecond> served_per_s_per_sequence;
   std::optional<TokensPerSecond> served_per_s;
+  std::optional<OutputRates> output_rates;
+  uint64_t revision = 0;
 
   void fields(auto& field) const {
     field("time_to_first_token_ms", time_to_first_token, "wall time per prefill");
@@ -138,6 +166,8 @@ struct TokenTimesShown : TokenRates {
           "1 over token_ms of served_window");
     field("served_tokens_per_s", served_per_s,
           "tokens of all sequences over span_ms of served_window");
+    field("output_rates", output_rates, "rates that reports and the page show; null if unknown");
+    field("revision", revision, "which shown figures this file has, in all its parts");
   }
 };
 

@@ -251,9 +251,15 @@ class Interfaces {
 
   void write_words(const std::string& name, const Type& type) {
     out_ += fmt::format("\nexport type {} =", name);
+    constexpr size_t kLongest = 119;
     for (const auto& [word, meaning] : type.names) {
-      out_ += fmt::format("\n  | \"{}\"", word);
-      if (!meaning.empty()) out_ += fmt::format(" /* {} */", meaning);
+      std::string line = fmt::format("  | \"{}\"", word);
+      if (line.size() + meaning.size() + std::string_view(" /*  */").size() > kLongest) {
+        line = fmt::format("  /* {} */\n{}", wrapped(std::string(meaning)), line);
+      } else if (!meaning.empty()) {
+        line += fmt::format(" /* {} */", meaning);
+      }
+      out_ += "\n" + line;
     }
     out_ += ";\n";
   }

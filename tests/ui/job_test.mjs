@@ -1,6 +1,5 @@
 // The page of a job in a real browser: its ranks, who waits for whom, and what is between them, as profile.json says.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
@@ -14,10 +13,9 @@ import {
   open,
   openTimeline,
   reportOf,
-  repository,
   shownSpan,
 } from "./browser.mjs";
-import { jobProfile } from "./made_job.mjs";
+import { jobProfile, realJobCaptures } from "./made_job.mjs";
 
 const one = analyze("run", data("h200-runs/llama_1b"));
 const SLOW = 5;
@@ -184,17 +182,7 @@ test("stragglers, collectives and clocks are listed, and hostile names stay text
 });
 
 test("a real job: the delayed rank, and all ranks on one clock in the timeline", async () => {
-  const captures = path.join(folder, "captures");
-  fs.mkdirSync(captures);
-  const script = `
-import pathlib, sys
-from job_captures import Clock, Delay, pytorch_job
-clocks = [Clock(), Clock(350_000, 8.0), Clock(-90_000, -3.0)]
-delay = Delay(rank=2, at=tuple(range(8, 64, 8)))
-pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=clocks, delays=[delay])
-`;
-  execFileSync("python3", ["-c", script, captures], { stdio: "pipe", cwd: path.join(repository, "tests/end_to_end") });
-  const real = analyze("real_job", captures);
+  const real = analyze("real_job", realJobCaptures());
   assert.deepEqual(
     real.profile.job.stragglers.map((each) => each.rank),
     [2],

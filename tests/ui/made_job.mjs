@@ -1,6 +1,27 @@
 // A profile of a job, made of the profile of one GPU: every rank runs it, one of them slower, and the others wait for
 // it.
 
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { folder, repository } from "./browser.mjs";
+
+/** The folder of PyTorch traces of three ranks on three clocks, of which one is late; made once for all tests. */
+export function realJobCaptures() {
+  const captures = path.join(folder, "captures");
+  if (fs.existsSync(captures)) return captures;
+  fs.mkdirSync(captures);
+  const script = `
+import pathlib, sys
+from job_captures import Clock, Delay, pytorch_job
+clocks = [Clock(), Clock(350_000, 8.0), Clock(-90_000, -3.0)]
+delay = Delay(rank=2, at=tuple(range(8, 64, 8)))
+pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=clocks, delays=[delay])
+`;
+  execFileSync("python3", ["-c", script, captures], { stdio: "pipe", cwd: path.join(repository, "tests/end_to_end") });
+  return captures;
+}
+
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
 function statistics(values) {
@@ -120,6 +141,8 @@ export function jobProfile(profile, { ranks = 4, slow = 1, by = 1.5, died = [], 
   });
   return {
     ...profile,
+    // llmprof adds the figures that it shows, of the job too.
+    token_times: { ...profile.token_times, shown: null },
     job: {
       id: "slurm 4711.0",
       world_size: ranks,

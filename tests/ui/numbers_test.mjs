@@ -1,15 +1,18 @@
-// Every number of the page's tables and tiles is one that profile.json holds: the page shows what analysis found, and
-// computes none of it. The judge is that of report.md (tests/end_to_end/check_report_numbers.py).
+// Every number of the tables and tiles is one that profile.json (diff.json) holds, or that C++ hands to the page
+// with its words: the page shows what analysis found, and computes none of it. The judge is that of report.md
+// (tests/end_to_end/check_report_numbers.py).
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { analyze, close, closeBrowser, data, folder, open, reportOf, repository } from "./browser.mjs";
+import zlib from "node:zlib";
+import { analyze, close, closeBrowser, compare, data, folder, open, reportOf, repository } from "./browser.mjs";
+import { realJobCaptures } from "./made_job.mjs";
 
 after(closeBrowser);
 
-/** The tables and tiles of the shown view, as Markdown. */
+/** The tables and tiles of the shown view, as Markdown. Lists of single launches are of the timeline, not of sums. */
 function tablesOf(page) {
   return page.evaluate(() => {
     const words = (element) => {
@@ -27,35 +30,97 @@ function tablesOf(page) {
     const tiles = [...document.querySelectorAll(".tiles > div")].map((tile) => [...tile.children].map(words));
     for (const tile of tiles) add("Tiles", ["figure", "value", "of", "beside"].slice(0, tile.length), [tile]);
     for (const table of document.querySelectorAll("table")) {
-      const titles = [...table.querySelectorAll("thead th")].map(words);
+      const caption = table.caption ? words(table.caption) : "Table";
+      if (caption.startsWith("Launches of ")) continue;
+      const titles = [...table.querySelectorAll(":scope > thead th")].map(words);
       const rows = [...table.querySelectorAll(":scope > tbody > tr, :scope > tfoot > tr")]
         .map((row) => [...row.children].map(words))
         .filter((cells) => cells.length === titles.length);
-      add(table.caption ? words(table.caption) : "Table", titles, rows);
+      add(caption, titles, rows);
     }
     return lines.join("\n");
   });
 }
 
-async function checkPage(name, file, profile) {
-  const opened = await open(file);
-  const views = await opened.page.$$eval("nav a[href^='#']", (links) => links.map((each) => each.hash));
-  assert.ok(views.length > 3, `views: ${views}`);
-  let markdown = "";
-  for (const view of views) {
-    await opened.page.evaluate((hash) => (location.hash = hash), view);
-    await opened.page.waitForFunction((hash) => location.hash.startsWith(hash), view);
-    markdown += `# View ${view.slice(1)}\n\n${await tablesOf(opened.page)}\n`;
-  }
-  await close(opened);
+/** The texts and sums that the page got from C++ beside profile.json. */
+function viewOf(file) {
+  const [, packed] = fs.readFileSync(file, "utf8").match(/id="block-view">([^<]*)</);
+  return JSON.parse(zlib.inflateSync(Buffer.from(packed, "base64")));
+}
+
+/** What the judge compares a page with: profile.json, the shares that C++ adds, and ncu's metrics as shown. */
+function judged(file, profile) {
+  const metrics = profile.kernels.flatMap((kernel) => Object.values(kernel.metrics ?? {}));
+  const digits = (value) => Number(value.toPrecision(6));
+  return {
+    profile,
+    operator_shares: viewOf(file).operator_shares,
+    clocks: clocksInOtherUnits(profile),
+    metrics: metrics.flatMap((metric) => [metric.mean, metric.min, metric.max].map(digits)),
+  };
+}
+
+const CLOCK_FIELDS = { offset_ns: ["ms", 1e-6], residual_p50_ms: ["us", 1e3], residual_max_ms: ["us", 1e3] };
+
+/** The same fields in the units that the page shows: clocks in us, and offsets in ms. */
+function clocksInOtherUnits(profile) {
+  const clocks = (profile.ranks ?? []).flatMap((rank) => (rank.clock ? [rank.clock] : []));
+  const found = { ms: [], us: [] };
+  for (const clock of clocks)
+    for (const [field, [unit, factor]] of Object.entries(CLOCK_FIELDS))
+      if (clock[field] !== null) found[unit].push(clock[field] * factor);
+  if (profile.job?.clock_residual_ms) found.us.push(profile.job.clock_residual_ms * 1e3);
+  return found;
+}
+
+/** The numbers of diff.json by the units that the judge knows: times are ns there, and what is relative is a share. */
+function diffInOtherUnits(diff) {
+  const found = { ms: [], share: [], counts: [] };
+  const walk = (value) => {
+    if (typeof value === "number") {
+      found.ms.push(value, Math.abs(value), value / 1e6, Math.abs(value) / 1e6);
+      found.share.push(value, Math.abs(value));
+      found.counts.push(value, Math.abs(value), Math.abs(value) / 1e6, Math.abs(value) * 100);
+    } else if (value && typeof value === "object") Object.values(value).forEach(walk);
+  };
+  walk(diff);
+  return found;
+}
+
+/** Goes to a place, waits until its view is drawn, and opens its first row that opens. */
+async function show(page, place) {
+  const view = place.slice(1).split("?")[0];
+  await page.evaluate((hash) => (location.hash = hash), place);
+  await page.waitForSelector(`main[data-view="${view}"] h1, main[data-view="timeline"] .timeline-mount`);
+  await page.waitForFunction((hash) => location.hash.startsWith(hash), place);
+  await page.evaluate(() => document.querySelector("main .expander[aria-expanded=false]")?.click());
+}
+
+function unfound(name, markdown, json) {
   const written = path.join(folder, `${name}.md`);
+  const judge = path.join(folder, `${name}_judge.json`);
   fs.writeFileSync(written, markdown);
-  const judged = spawnSync("python3", ["-B", "check_report_numbers.py", profile, written], {
+  fs.writeFileSync(judge, JSON.stringify(json));
+  return spawnSync("python3", ["-B", "check_report_numbers.py", judge, written], {
     cwd: path.join(repository, "tests/end_to_end"),
     encoding: "utf8",
   });
-  assert.equal(judged.status, 0, `${judged.stdout}${judged.stderr}`);
+}
+
+async function checkPage(name, file, json, places = []) {
+  const opened = await open(file);
+  const views = await opened.page.$$eval("nav a[href^='#']", (links) => links.map((each) => each.hash));
+  assert.ok(views.length > 2, `views: ${views}`);
+  let markdown = "";
+  for (const place of [...views, ...places]) {
+    await show(opened.page, place);
+    markdown += `# View ${place.slice(1)}\n\n${await tablesOf(opened.page)}\n`;
+  }
+  await close(opened);
+  const { status, stdout, stderr } = unfound(name, markdown, json);
+  assert.equal(status, 0, `${stdout}${stderr}`);
   assert.ok((markdown.match(/\d/g) ?? []).length > 200, "there are numbers to judge");
+  return markdown;
 }
 
 const CAPTURES = {
@@ -68,10 +133,39 @@ const CAPTURES = {
 
 for (const [name, inputs] of Object.entries(CAPTURES)) {
   test(`every number of the page's tables is in profile.json: ${inputs}`, async () => {
-    const { page, out } = analyze(name, ...inputs.map(data));
-    await checkPage(name, page, path.join(out, "profile.json"));
+    const { page, profile } = analyze(name, ...inputs.map(data));
+    const places = profile.stages.some((stage) => stage.name === "decode") ? ["#kernels?stage=decode"] : [];
+    const markdown = await checkPage(name, page, judged(page, profile), places);
+    for (const place of places) assert.ok(markdown.includes(`# View ${place.slice(1)}\n\n## `), "there are tables");
   });
 }
+
+test("so it is of a job of several ranks", async () => {
+  const { page, profile } = analyze("real_job", realJobCaptures());
+  const markdown = await checkPage("real_job", page, judged(page, profile), ["#kernels?stage=decode"]);
+  for (const caption of ["Ranks in ", "Collectives, ", "Ranks that others ", "How each rank's clock"])
+    assert.ok(markdown.includes(`## ${caption}`), caption);
+});
+
+test("so it is of a comparison", async () => {
+  const { page, diff } = compare("numbers", data("nsys_sqlite/eager.sqlite"), data("h200-decoder/nsys.sqlite"));
+  const json = { diff, view: viewOf(page), units: diffInOtherUnits({ diff, view: viewOf(page) }) };
+  const markdown = await checkPage("diff", page, json, ["#kernels?stage=decode"]);
+  assert.ok(markdown.includes("## Budget of "), "there are tables");
+});
+
+test("a number of a table that is not in the JSON is found", async () => {
+  const { page, profile } = analyze("run", data("h200-runs/llama_1b"));
+  const opened = await open(page);
+  await show(opened.page, "#kernels?stage=decode");
+  const markdown = await tablesOf(opened.page);
+  await close(opened);
+  const without = structuredClone(profile);
+  for (const kernel of without.kernels) for (const stage of Object.values(kernel.stages)) delete stage.mean_ms;
+  const { status, stdout } = unfound("without", markdown, judged(page, without));
+  assert.equal(status, 1);
+  assert.match(stdout, /mean \(ms\)/);
+});
 
 test("so it is of a profile.json that an earlier llmprof wrote, which has nothing that is shown", async () => {
   const { profile, out } = analyze("run", data("h200-runs/llama_1b"));
@@ -81,7 +175,7 @@ test("so it is of a profile.json that an earlier llmprof wrote, which has nothin
   const file = path.join(folder, "earlier.json");
   fs.writeFileSync(file, JSON.stringify(earlier));
   const page = reportOf("earlier", file);
-  await checkPage("earlier", page, path.join(out, "profile.json"));
+  await checkPage("earlier", page, judged(page, profile));
   const report = (folder) => fs.readFileSync(path.join(folder, "report.md"), "utf8");
   assert.equal(report(path.dirname(page)), report(out));
 });

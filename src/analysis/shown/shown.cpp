@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "analysis/shown/shown_times.h"
 #include "base/units.h"
@@ -117,6 +119,7 @@ void show_bound(const Stage& stage, StageShown& shown) {
   const bool memory = stage.memory_bound.value_or(false);
   shown.bound = memory ? profile::Bound::memory : profile::Bound::compute;
   shown.use_at_bound = memory ? shown.mbu.wall : shown.mfu.wall;
+  shown.floor = stage.floor;
 }
 
 std::optional<profile::FlopsPerSecond> rate(const Stage& stage,
@@ -165,13 +168,60 @@ void show_savings(profile::PotentialSavings& stage) {
   }
 }
 
-void show_job(const std::vector<profile::Rank>& ranks, profile::Job& job) {
-  job.steps_left_out = 0;
-  job.clock_residual.reset();
-  for (const profile::Rank& rank : ranks) {
-    job.steps_left_out += rank.steps_left_out;
-    const auto residual = rank.clock ? rank.clock->residual_p50 : std::nullopt;
-    if (residual) job.clock_residual = std::max(job.clock_residual.value_or(*residual), *residual);
+// Kernels in each stage, without warm-up unless the stage has nothing else.
+void show_kernels(profile::Profile& profile) {
+  for (Stage& stage : profile.stages) {
+    std::vector<profile::TimeInStage*> rows;
+    for (profile::Kernel& kernel : profile.kernels) {
+      for (auto& [name, time] : kernel.stages) {
+        if (name == stage.name) rows.push_back(&time);
+      }
+    }
+    const bool steady =
+        std::ranges::any_of(rows, [](const auto* row) { return row->steady_calls > 0; });
+    stage.shown.warmup_only = !steady && !rows.empty();
+    double all = 0;
+    for (const auto* row : rows) all += (steady ? row->steady_total : row->total).value;
+    for (profile::TimeInStage* row : rows) {
+      const uint64_t calls = steady ? row->steady_calls : row->calls;
+      const double total = (steady ? row->steady_total : row->total).value;
+      row->mean.reset();
+      row->share.reset();
+      if (calls == 0) continue;
+      row->mean = profile::Milliseconds{total / static_cast<double>(calls)};
+      if (all > 0) row->share = profile::Share{total / all};
+    }
+  }
+}
+
+// Marks the rows that reports pick out.
+void show_choices(profile::Profile& profile) {
+  for (Stage& stage : profile.stages) stage.shown.longest = false;
+  const auto longest = std::ranges::max_element(
+      profile.stages, {}, [](const Stage& stage) { return stage.shown.share_of_stage_time; });
+  if (longest != profile.stages.end()) longest->shown.longest = true;
+  for (profile::DeviceTime& row : profile.device_time) row.longest = false;
+  const auto device = std::ranges::max_element(profile.device_time, {}, &profile::DeviceTime::span);
+  if (device != profile.device_time.end()) device->longest = true;
+  if (auto& coverage = profile.coverage) {
+    const auto& work = coverage->work_sum_share;
+    coverage->shown_share = work ? work : coverage->kernel_sum_share;
+  }
+  profile::OperatorsFound& found = profile.operators_found;
+  found.replayed_without_operator =
+      found.graph_kernels - std::min(found.captured_kernels, found.graph_kernels);
+}
+
+void show_overhead(profile::Overhead& overhead) {
+  overhead.worst.reset();
+  const auto rank = [&](uint64_t row) {
+    // A ratio with another cause says nothing about profiling.
+    return std::pair(!overhead.passes[row].other_cause.has_value(), overhead.passes[row].ratio);
+  };
+  for (uint64_t i = 0; i < overhead.passes.size(); ++i) {
+    // ncu replays kernels one by one: its times are never used.
+    if (overhead.passes[i].pass == profile::RecordingName::ncu) continue;
+    if (!overhead.worst || rank(i) > rank(*overhead.worst)) overhead.worst = i;
   }
 }
 
@@ -207,7 +257,17 @@ void add_shown(profile::Profile& profile) {
       profile.stages, [](const profile::Stage& stage) { return stage.shown.without_tracing; });
   if (any) shown::show_shares(profile, tokens);
   profile.token_times.shown = std::move(tokens);
-  if (profile.job) shown::show_job(profile.ranks, *profile.job);
+  shown::show_kernels(profile);
+  shown::show_choices(profile);
+  if (profile.overhead) shown::show_overhead(*profile.overhead);
+  if (profile.job) shown::show_job(profile);
+}
+
+bool complete_shown(profile::Profile& profile) {
+  const auto& known = profile.token_times.shown;
+  if (known && known->revision >= profile::kShownRevision) return false;
+  add_shown(profile);
+  return true;
 }
 
 }  // namespace llmprof::analysis

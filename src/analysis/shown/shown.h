@@ -9,4 +9,7 @@ namespace llmprof::analysis {
 // untraced times are known, wall times, budgets and derived figures are untraced.
 void add_shown(profile::Profile& profile);
 
+// The same for a profile that was read, if an earlier llmprof wrote it; returns whether it did.
+bool complete_shown(profile::Profile& profile);
+
 }  // namespace llmprof::analysis

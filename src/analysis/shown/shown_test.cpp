@@ -167,6 +167,49 @@ INSTANTIATE_TEST_SUITE_P(Shown, PiecesInWindows,
                          ::testing::Values(profile::UntracedSource::between_windows,
                                            profile::UntracedSource::control_launches));
 
+// Of 6 ms in prefill, all in warm-up, and of 8 ms of 4 launches in decode without its warm-up.
+TEST(Shown, KernelsOfAStageAreCountedWithoutWarmUpUnlessItHasNothingElse) {
+  profile::Profile profile = profile_of({prefill(), decode()});
+  profile.kernels.resize(3);
+  profile.kernels[0].stages = {{"prefill", {{6}, 2, {}, 0}}, {"decode", {{9}, 4, {6}, 3}}};
+  profile.kernels[1].stages = {{"decode", {{2}, 1, {2}, 1}}};
+  profile.kernels[2].stages = {{"decode", {{5}, 1, {}, 0}}};
+  const profile::Profile shown = testing::shown(profile);
+  EXPECT_TRUE(shown.stages[0].shown.warmup_only);
+  EXPECT_FALSE(shown.stages[1].shown.warmup_only);
+  const auto& first = shown.kernels[0].stages;
+  EXPECT_EQ(first[0].second.mean->value, 3);
+  EXPECT_EQ(first[0].second.share->value, 1);
+  EXPECT_EQ(first[1].second.mean->value, 2);
+  EXPECT_EQ(first[1].second.share->value, 0.75);
+  EXPECT_EQ(shown.kernels[1].stages[0].second.share->value, 0.25);
+  EXPECT_FALSE(shown.kernels[2].stages[0].second.mean);
+}
+
+TEST(Shown, OneRateIsFirst) {
+  profile::Profile profile = profile_of({prefill(), untraced_decode()});
+  const auto rates = [&] { return testing::shown(profile).token_times.shown->output_rates; };
+  EXPECT_EQ(rates()->first, profile::RateOf::all_sequences);
+  EXPECT_DOUBLE_EQ(rates()->all_sequences->value, 1250);
+  EXPECT_TRUE(rates()->without_tracing);
+  EXPECT_EQ(rates()->traced->value, 1000);
+  profile.workload.batch_source = std::string(profile::kAssumed);
+  EXPECT_EQ(rates()->first, profile::RateOf::per_sequence);
+  EXPECT_FALSE(rates()->all_sequences) << "of an assumed batch";
+  profile.stages_found.serving = true;
+  EXPECT_FALSE(rates()) << "engine steps are no tokens";
+}
+
+TEST(Shown, AFileOfAnEarlierVersionIsCompletedOnce) {
+  profile::Profile profile = profile_of({prefill(), decode()});
+  EXPECT_TRUE(complete_shown(profile));
+  EXPECT_EQ(profile.stages[1].shown.longest, true);
+  EXPECT_FALSE(profile.stages[0].shown.longest);
+  EXPECT_FALSE(complete_shown(profile));
+  profile.token_times.shown->revision = 1;
+  EXPECT_TRUE(complete_shown(profile));
+}
+
 TEST(Shown, WithoutUntracedTimesIsTheProfileItself) {
   profile::Stage traced = prefill();
   traced.untraced.reset();

@@ -45,6 +45,8 @@ class ShownTokens {
     const bool spread = is_spread(prefill_) || is_spread(decode_);
     if (!spread) shown_.typical_request = shown_.request;
     if (!add_served()) add_figures();
+    show_output_rates();
+    shown_.revision = profile::kShownRevision;
     return std::move(shown_);
   }
 
@@ -179,6 +181,26 @@ class ShownTokens {
     shown_.served_per_s_per_sequence = rate(1, *window.token);
     if (window.span.value <= 0) return;
     shown_.served_per_s = rate(static_cast<double>(window.tokens + window.prompts), window.span);
+  }
+
+  // An engine step is not the time of a token: without request times, an engine has no rates.
+  void show_output_rates() {
+    const bool serving = profile_.stages_found.serving.value_or(false);
+    const bool assumed = profile_.workload.batch_source == profile::kAssumed;
+    profile::OutputRates rates;
+    rates.per_sequence =
+        serving ? shown_.served_per_s_per_sequence : shown_.tokens_per_s_per_sequence;
+    rates.all_sequences = serving    ? shown_.served_per_s
+                          : !assumed ? shown_.tokens_per_s
+                                     : std::nullopt;
+    if (!rates.per_sequence && !rates.all_sequences) return;
+    const bool whole = !serving && rates.all_sequences;
+    rates.first = whole ? profile::RateOf::all_sequences : profile::RateOf::per_sequence;
+    rates.without_tracing = !serving && is_untraced(decode_);
+    if (rates.without_tracing && !decode_->shown.in_windows) {
+      rates.traced = whole ? recorded_.tokens_per_s : recorded_.tokens_per_s_per_sequence;
+    }
+    shown_.output_rates = rates;
   }
 
   const profile::Profile& profile_;

@@ -24,6 +24,9 @@ double slowdown(const profile::Stage& stage);
 // The recorded times of a stage's instances, scaled to the untraced program.
 Times without_tracing(const profile::Stage& stage, const Times& recorded);
 
+// Sums, shares and medians of a job and its ranks. Requires a job.
+void show_job(profile::Profile& profile);
+
 // Requires stages with `shown`.
 profile::TokenTimesShown shown_token_times(const profile::Profile& profile);
 

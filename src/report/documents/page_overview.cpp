@@ -21,13 +21,11 @@ void add_what_ran(const Profile& profile, Document& document) {
 }
 
 void add_token_rates(const Profile& profile, Document& document) {
-  const TokenTimesShown& times = shown_tokens(profile);
+  const auto& rates = shown_tokens(profile).output_rates;
+  if (!rates) return;
   Table table = table_of("output tokens | #tokens per second");
-  const bool serving = is_serving(profile);
-  const auto& all = serving ? times.served_per_s : times.tokens_per_s;
-  const auto& own = serving ? times.served_per_s_per_sequence : times.tokens_per_s_per_sequence;
-  if (all) table.add("of all sequences", in_unit(all));
-  if (own) table.add("per sequence", in_unit(own));
+  if (const auto& all = rates->all_sequences) table.add("of all sequences", in_unit(all));
+  if (const auto& own = rates->per_sequence) table.add("per sequence", in_unit(own));
   document.add_filled(std::move(table));
 }
 
@@ -126,30 +124,19 @@ class Headlines {
   }
 
   void add_rate() {
-    if (is_serving(profile_)) return add_served_rate();
-    const bool whole =
-        profile_.workload.batch_source != kAssumed && tokens_.tokens_per_s.has_value();
-    const auto& shown = whole ? tokens_.tokens_per_s : tokens_.tokens_per_s_per_sequence;
+    if (!tokens_.output_rates) return;
+    const OutputRates& rates = *tokens_.output_rates;
+    const bool whole = rates.first == RateOf::all_sequences;
+    const auto& shown = whole ? rates.all_sequences : rates.per_sequence;
     if (!shown) return;
-    const bool without = without_tracing(kDecode);
-    Headline& line = add(
-        "output rate", text_of(in_unit(shown)), shown->value, "tokens/s",
-        fmt::format("{}, {}", whole ? "of all sequences" : "per sequence", tracing_words(without)));
-    const TokenTimes& recorded = profile_.token_times;
-    const auto& own = whole ? recorded.tokens_per_s : recorded.tokens_per_s_per_sequence;
-    if (without && own && !find_stage(profile_, kDecode)->shown.in_windows) {
+    Headline& line = add("output rate", text_of(in_unit(shown)), shown->value, "tokens/s",
+                         fmt::format("{}, {}", whole ? "of all sequences" : "per sequence",
+                                     tracing_words(rates.without_tracing)));
+    if (const auto& own = rates.traced) {
       line.beside = {std::string(kTraced), text_of(in_unit(own)), own->value};
+    } else if (const auto& all = rates.all_sequences; all && !whole) {
+      line.beside = {"of all sequences", fmt::format("{} tokens/s", in_unit(all)), all->value};
     }
-  }
-
-  void add_served_rate() {
-    const auto& own = tokens_.served_per_s_per_sequence;
-    const auto& all = tokens_.served_per_s;
-    if (!own) return;
-    Headline& line =
-        add("output rate", text_of(in_unit(own)), exact(own), "tokens/s", "per sequence, traced");
-    if (!all) return;
-    line.beside = {"of all sequences", fmt::format("{} tokens/s", in_unit(all)), all->value};
   }
 
   void add_busy() {
@@ -170,7 +157,7 @@ class Headlines {
         "", fmt::format("in {}", scope_words(profile_)));
     add("kernel time", text_of(ms(totals.kernel_sum)), totals.kernel_sum.value, "ms",
         "sum of all kernels");
-    const auto longest = std::ranges::max_element(profile_.device_time, {}, &DeviceTime::span);
+    const auto longest = std::ranges::find(profile_.device_time, true, &DeviceTime::longest);
     if (longest == profile_.device_time.end() || !longest->busy_share_of_span) return;
     const std::string device =
         profile_.device_time.size() > 1 ? fmt::format(" ({})", longest->device) : "";

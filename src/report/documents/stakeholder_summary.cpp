@@ -239,17 +239,6 @@ struct Aggregates {
   }
 };
 
-Figure unprofiled_rate(const Profile& profile) {
-  return in_unit(profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt);
-}
-
-void add_served_rates(const Profile& profile, Aggregates& all) {
-  const TokenTimesShown& tokens = shown_tokens(profile);
-  all.add("tokens per second per sequence", in_unit(tokens.served_per_s_per_sequence));
-  all.add("tokens per second, all sequences", in_unit(tokens.served_per_s),
-          unprofiled_rate(profile));
-}
-
 void add_token_times(const Profile& profile, Aggregates& all) {
   const TokenTimesShown& tokens = shown_tokens(profile);
   const auto& token = tokens.time_per_output_token;
@@ -261,15 +250,15 @@ void add_token_times(const Profile& profile, Aggregates& all) {
     all.add(per_token + ", median (ms)", ms(token->p50));
   }
   all.add_times(per_token, token);
-  if (is_serving(profile)) return add_served_rates(profile, all);
-  all.add(token && is_spread(*token)
+  const bool serving = is_serving(profile);
+  const OutputRates rates = tokens.output_rates.value_or(OutputRates{});
+  all.add(token && is_spread(*token) && !serving
               ? "tokens per second per sequence, from the mean time per output token"
               : "tokens per second per sequence",
-          in_unit(tokens.tokens_per_s_per_sequence));
-  const Figure unprofiled = unprofiled_rate(profile);
-  if (unprofiled.value || profile.workload.batch_source != kAssumed) {
-    all.add("tokens per second, whole batch", in_unit(tokens.tokens_per_s), unprofiled);
-  }
+          in_unit(rates.per_sequence));
+  all.add(serving ? "tokens per second, all sequences" : "tokens per second, whole batch",
+          in_unit(rates.all_sequences),
+          in_unit(profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt));
 }
 
 void add_kernel_totals(const Profile& profile, Aggregates& all) {
@@ -301,7 +290,7 @@ Table use_table(std::string_view titles, const Profile& profile) {
     const StageShown& shown = stage.shown;
     return cells(stage.name, percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
                  percent(shown.mbu.wall), percent(shown.mbu.gpu_busy), bound_words(stage),
-                 ms(known_floor(stage)));
+                 ms(shown.floor));
   });
 }
 

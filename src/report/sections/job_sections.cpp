@@ -51,17 +51,10 @@ std::string job_headline(const Job& job) {
   if (job.id) text += fmt::format(" ({})", *job.id);
   if (job.hosts > 0) text += fmt::format(" on {}", counted(job.hosts, "host"));
   if (job.recorded < job.world_size) text += fmt::format(", {} recorded", grouped(job.recorded));
-  std::vector<std::string> kinds;
-  using enum Parallelism;
-  for (const auto kind : {tensor, pipeline, expert, data}) {
-    uint64_t size = 0;
-    for (const RankGroup& group : job.groups) {
-      if (group.parallelism == kind) size = std::max(size, group.size);
-    }
-    if (size > 1) kinds.push_back(fmt::format("{} parallelism of {}", to_string(kind), size));
-  }
-  if (!kinds.empty()) text += ": " + joined(kinds, ", ");
-  return text + ".";
+  const std::string kinds = joined(job.parallelism, ", ", [](const ParallelismSize& each) {
+    return fmt::format("{} parallelism of {}", to_string(each.parallelism), each.size);
+  });
+  return text + (kinds.empty() ? "." : ": " + kinds + ".");
 }
 
 void add_lost_ranks(const Profile& profile, Document& document) {
@@ -211,6 +204,28 @@ void add_balance(const Job& job, Document& document) {
 }
 
 }  // namespace
+
+std::string heat_sentence(const Heat& heat) {
+  constexpr Share kWorthNaming = {0.01};
+  constexpr size_t kNamedRanks = 3;
+  std::vector<const HeatRow*> slow;
+  for (const HeatRow& row : heat.rows) {
+    if (row.share_above_median > kWorthNaming) slow.push_back(&row);
+  }
+  std::ranges::stable_sort(slow, std::greater{}, &HeatRow::share_above_median);
+  slow.resize(std::min(slow.size(), kNamedRanks));
+  std::string ranks = joined(slow, "; ", [](const HeatRow* row) {
+    return fmt::format("rank {}'s own time is {} above the median rank's on average", row->rank,
+                       percent(row->share_above_median));
+  });
+  if (ranks.empty()) ranks = "no rank's own time is 1 % above the median rank's on average";
+  const size_t bins = heat.median_ms.size();
+  const std::string columns =
+      heat.steps_per_bin == 1
+          ? counted(bins, "step")
+          : fmt::format("{} of {}", counted(bins, "bin"), counted(heat.steps_per_bin, "step"));
+  return fmt::format("{} by {}. {}", counted(heat.rows.size(), "rank"), columns, sentence(ranks));
+}
 
 std::string straggler_sentence(const Profile& profile) {
   if (!profile.job || profile.job->stragglers.empty()) return {};

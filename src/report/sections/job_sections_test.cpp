@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/writers/writers.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
@@ -81,7 +82,7 @@ profile::Profile two_ranks() {
   profile.ranks[1].clock->residual_max = Milliseconds{0.001};
   profile.ranks[2].state = profile::RankState::died;
   profile.ranks[2].state_detail = "signal 9";
-  return profile;
+  return testing::shown(std::move(profile));
 }
 
 std::string section(const profile::Profile& profile) {
@@ -106,6 +107,23 @@ TEST(JobSections, NameTheStraggler) {
   EXPECT_EQ(sentences[0], "Job of 4 ranks (4711) on 2 hosts, 3 recorded: tensor parallelism of 4.");
   EXPECT_EQ(sentences[1], "Ended before the program did: rank 3.");
   EXPECT_EQ(sentences[2], "Not recorded: rank 2; waits are lower bounds.");
+}
+
+TEST(JobSections, DescribeTheHeatMap) {
+  profile::Heat heat;
+  for (const uint64_t rank : {0U, 1U, 2U}) {
+    profile::HeatRow& row = heat.rows.emplace_back();
+    row.rank = rank;
+    row.share_above_median = Share{0.01 * static_cast<double>(rank)};
+  }
+  heat.median_ms = {1, 1, 1};
+  EXPECT_EQ(heat_sentence(heat),
+            "3 ranks by 3 steps. Rank 2's own time is 2.0 % above the median rank's on average.");
+  heat.rows[2].share_above_median.reset();
+  heat.steps_per_bin = 4;
+  EXPECT_EQ(heat_sentence(heat),
+            "3 ranks by 3 bins of 4 steps. No rank's own time is 1 % above the median rank's on "
+            "average.");
 }
 
 TEST(JobSections, ListRanksCollectivesAndClocks) {

@@ -169,8 +169,7 @@ const Kernel* find_kernel(const Profile& profile, std::string_view kernel_name) 
 }
 
 bool ranks_measured_kernels(const Profile& profile) {
-  return std::ranges::any_of(profile.kernels,
-                             [](const auto& kernel) { return kernel.measured.has_value(); });
+  return !profile.measured_kernels_all_devices.empty();
 }
 
 std::vector<RankedKernel> ranked_kernels(const Profile& profile, bool measured) {
@@ -246,8 +245,7 @@ std::string operator_coverage_words(const Profile& profile) {
         counted(found.captured_kernels, "kernel"));
   }
   if (found.kernels_without_operator == 0) return text;
-  const uint64_t unseen =
-      found.graph_kernels - std::min(found.captured_kernels, found.graph_kernels);
+  const uint64_t unseen = found.replayed_without_operator;
   if (unseen > 0) {
     text += fmt::format(" {} were replayed by CUDA graphs: a replay runs no operators.",
                         counted(unseen, "kernel"));

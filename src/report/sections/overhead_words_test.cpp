@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "report/sections/sections.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
@@ -10,7 +11,7 @@ profile::Profile with_passes(std::vector<profile::RecordingOverhead> passes) {
   profile.overhead.emplace();
   profile.overhead->passes = std::move(passes);
   profile.overhead->warn_above_share = profile::Share{0.25};
-  return profile;
+  return testing::shown(std::move(profile));
 }
 
 profile::RecordingOverhead overhead_of(RecordingName name, std::string stage, double ratio) {

@@ -77,18 +77,8 @@ std::string collector_overhead_words(const Profile& profile) {
 }
 
 std::string overhead_words(const Profile& profile) {
-  if (!profile.overhead) return {};
-  const RecordingOverhead* worst = nullptr;
-  for (const RecordingOverhead& pass : profile.overhead->passes) {
-    // ncu replays kernels one by one: its times are never used.
-    if (pass.pass == RecordingName::ncu) continue;
-    // A ratio with another cause says nothing about profiling.
-    const auto rank = [](const RecordingOverhead& row) {
-      return std::pair(!row.other_cause.has_value(), row.ratio);
-    };
-    if (worst == nullptr || rank(pass) > rank(*worst)) worst = &pass;
-  }
-  if (worst == nullptr) return {};
+  if (!profile.overhead || !profile.overhead->worst) return {};
+  const RecordingOverhead* const worst = &profile.overhead->passes.at(*profile.overhead->worst);
   const std::string_view name = to_string(worst->pass);
   const std::string stage = worst->whole_run ? "the whole run" : worst->stage;
   if (worst->ratio < 1) {

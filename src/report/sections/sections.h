@@ -86,8 +86,7 @@ const Stage* find_stage(const Profile& profile, std::string_view name);
 // Whether any stage decodes step by step.
 bool has_decode_steps(const Profile& profile);
 
-// The share of kernel time after initialization that is inside stages; for a profile of an earlier
-// llmprof, the share of all kernel time.
+// The share of kernel time inside stages; null without stages.
 std::optional<Share> covered_share(const Profile& profile);
 
 // False if stages are forward passes of a model that is not recognized as an LLM.
@@ -115,8 +114,6 @@ struct TokenCount {
 };
 std::vector<TokenCount> token_counts(const Workload& workload);
 
-// The shortest time that a stage could take; none if its limit is unknown.
-std::optional<Milliseconds> known_floor(const Stage& stage);
 std::string bound_words(const Stage& stage);  // "memory", "compute", or "-"
 
 // The stage's largest idle part, or its largest other part; null if there is none.
@@ -261,5 +258,8 @@ std::vector<std::string> job_sentences(const Profile& profile);
 // "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of it): ..."; empty without a
 // straggler.
 std::string straggler_sentence(const Profile& profile);
+// The heat map in words: "7 ranks by 64 steps. Rank 5's own time is 29.9 % above the median rank's
+// on average."
+std::string heat_sentence(const Heat& heat);
 
 }  // namespace llmprof::report

@@ -104,18 +104,18 @@ void add_served(const Profile& profile, Document& document) {
 }
 
 std::string rate_sentence(const Profile& profile, const TokenTimesShown& times) {
+  const OutputRates rates = times.output_rates.value_or(OutputRates{});
+  if (!rates.per_sequence) return {};
   if (is_serving(profile)) {
-    if (!times.served_per_s_per_sequence) return {};
     return fmt::format(
         "In the window with the most tokens, a sequence gets {} tokens per second, and all "
         "sequences together get {}.",
-        in_unit(times.served_per_s_per_sequence), in_unit(times.served_per_s));
+        in_unit(rates.per_sequence), in_unit(rates.all_sequences));
   }
-  if (!times.tokens_per_s_per_sequence) return {};
   std::string text = fmt::format("Decode generates {} tokens per second per sequence",
-                                 in_unit(times.tokens_per_s_per_sequence));
+                                 in_unit(rates.per_sequence));
   if (profile.workload.batch.value_or(1) > 1) {
-    text += fmt::format(", {} for the whole batch", in_unit(times.tokens_per_s));
+    text += fmt::format(", {} for the whole batch", in_unit(rates.all_sequences));
   }
   if (times.time_per_output_token && is_spread(*times.time_per_output_token)) {
     text += " (from the mean time per output token)";

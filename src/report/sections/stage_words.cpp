@@ -128,9 +128,7 @@ bool has_decode_steps(const Profile& profile) {
 }
 
 std::optional<Share> covered_share(const Profile& profile) {
-  if (!profile.coverage) return std::nullopt;
-  const auto& work = profile.coverage->work_sum_share;
-  return work ? work : profile.coverage->kernel_sum_share;
+  return profile.coverage ? profile.coverage->shown_share : std::nullopt;
 }
 
 bool has_tokens(const Profile& profile) {
@@ -182,10 +180,6 @@ std::string_view scope_words(const Profile& profile) {
 
 std::string bound_words(const Stage& stage) {
   return std::string(stage.shown.bound ? to_string(*stage.shown.bound) : kMissing);
-}
-
-std::optional<Milliseconds> known_floor(const Stage& stage) {
-  return stage.shown.bound ? stage.floor : std::nullopt;
 }
 
 const BudgetPart* largest_part(const Stage& stage, bool idle) {

@@ -19,7 +19,7 @@ Table ratio_table(const Profile& profile) {
                     return cells(stage.name, in_unit(stage.flops), in_unit(stage.bytes),
                                  percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
                                  percent(shown.mbu.wall), percent(shown.mbu.gpu_busy),
-                                 ms(known_floor(stage)));
+                                 ms(stage.shown.floor));
                   });
 }
 

@@ -124,8 +124,7 @@ Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
     throw Failure(without_captures(source, "a profile.json does not contain them"));
   }
   profile::Profile profile = needed(profile::read_profile(file));
-  const bool earlier = !profile.token_times.shown;  // written by an earlier llmprof
-  if (earlier) analysis::add_shown(profile);
+  const bool earlier = analysis::complete_shown(profile);
   Analysis rewritten;
   const Artifacts folder = Artifacts::create(options.out.value_or(run), !options.out);
   rewritten.folder = folder.root();

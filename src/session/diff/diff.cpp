@@ -186,7 +186,7 @@ class SideReader {
     progress_.begin("reading " + file.string());
     const Stopwatch reading;
     profile::Profile profile = needed(profile::read_profile(file));
-    if (!profile.token_times.shown) analysis::add_shown(profile);  // written by an earlier llmprof
+    analysis::complete_shown(profile);
     timings_.push_back({"reading " + file.string(), reading.elapsed()});
     // Data that an earlier version did not write to profile.json is read from the captures.
     const bool earlier = profile.kernel_sequences.empty() && !profile.stages.empty();

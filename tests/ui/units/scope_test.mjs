@@ -18,18 +18,24 @@ const kernel = (name, total, stages, measured) => ({
   measured: measured && { calls: 4, total_ms: measured, mean_ms: measured / 4, share: measured / 20 },
   stages,
 });
-const stage = (calls, total, steady) => ({
+const stage = (calls, total, steady, share) => ({
   calls,
   total_ms: total,
   steady_calls: steady ? calls - 1 : 0,
   steady_total_ms: steady ? total - 1 : 0,
+  mean_ms: steady ? (total - 1) / (calls - 1) : total / calls,
+  share,
 });
 
 const profile = {
-  stages: [{ name: "prefill" }, { name: "decode" }],
+  stages: [
+    { name: "prefill", shown: { warmup_only: true } },
+    { name: "decode", shown: { warmup_only: false } },
+  ],
+  measured_kernels_all_devices: [{}, {}],
   kernels: [
-    kernel("gemm", 30, { prefill: stage(4, 9, false), decode: stage(5, 16, true) }, 15),
-    kernel("norm", 10, { decode: stage(3, 6, true) }, 5),
+    kernel("gemm", 30, { prefill: stage(4, 9, false, 1), decode: stage(5, 16, true, 0.75) }, 15),
+    kernel("norm", 10, { decode: stage(3, 6, true, 0.25) }, 5),
     kernel("copy", 0, {}, null),
   ],
 };
@@ -56,7 +62,11 @@ test("of a stage without warm-up; of one that is nothing else with it", () => {
 });
 
 test("without measured stages there is only the whole capture", () => {
-  const bare = { stages: [], kernels: profile.kernels.map((each) => ({ ...each, measured: null })) };
+  const bare = {
+    stages: [],
+    measured_kernels_all_devices: [],
+    kernels: profile.kernels.map((each) => ({ ...each, measured: null })),
+  };
   assert.equal(kernelSums(bare, "").length, 3);
   assert.equal(scopeWords(bare, ""), "the whole capture");
   assert.deepEqual(scopeChoices(bare), [["", "whole capture"]]);

@@ -25,14 +25,13 @@ test("ranks that follow each other are a range", () => {
   assert.equal(rankList([]), "");
 });
 
-test("parallelism is the largest group of each kind", () => {
-  const groups = [
+test("kinds of parallelism are named with their sizes", () => {
+  const parallelism = [
     { parallelism: "tensor", size: 4 },
-    { parallelism: "tensor", size: 2 },
-    { parallelism: "data", size: 1 },
-    { parallelism: "unknown", size: 8 },
+    { parallelism: "data", size: 2 },
   ];
-  assert.equal(parallelismWords({ groups }), "tensor 4");
+  assert.equal(parallelismWords({ parallelism }), "tensor 4, data 2");
+  assert.equal(parallelismWords({ parallelism: [] }), "");
 });
 
 test("ticks are round numbers of a unit that fits", () => {

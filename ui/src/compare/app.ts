@@ -3,12 +3,24 @@ import type { PageApp } from "../app";
 import type { Diff } from "../data/diff";
 import type { View } from "../data/view";
 
+export interface Launches {
+  base: number;
+  new: number;
+}
+
 /** Texts from C++ for the page of a comparison, in the order of diff.json's lists. */
 export interface CompareView extends Pick<View, "made_by" | "title" | "classes" | "parts"> {
   verdict: string;
   /** `shown`: in reports a stage has rows of one unit, and its wall time once. */
   comparisons: { quantity: string; answer: string; shown: boolean }[];
-  stages: { headline: number | null; causes: string[] }[];
+  stages: {
+    headline: number | null;
+    causes: string[];
+    /** The causes to list, by their index, and the sum of the others. */
+    other_causes: { listed: number[]; count: number; difference_ns: number };
+    /** Launches per unit of each row of `kernels`. */
+    launches: Launches[];
+  }[];
 }
 
 export interface CompareApp extends PageApp {

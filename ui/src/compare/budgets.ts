@@ -5,12 +5,8 @@ import { h, type Child } from "../dom/dom";
 import { swatch } from "../dom/parts";
 import { table } from "../dom/table";
 import { fineMs, percent, timeChange } from "../format/figures";
-import type { CompareApp } from "./app";
+import type { CompareApp, CompareView } from "./app";
 import { differenceBar } from "./interval";
-
-const SHOWN_CAUSES = 8;
-/** Share of the base's wall time; less is rounding. */
-const LEAST_POINTS = 0.00005;
 
 function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale: number): HTMLElement {
   const wall = side === "base" ? stage.base_wall_ns : stage.new_wall_ns;
@@ -66,13 +62,13 @@ function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale:
   );
 }
 
-function causes(stage: StageDiff, words: string[]): Child {
-  const all = stage.causes
-    .map((cause, index) => ({ cause, words: words[index] ?? cause.kind }))
-    .filter(({ cause }) => Math.abs(cause.points ?? 0) >= LEAST_POINTS);
-  if (all.length === 0) return null;
-  const shown = all.slice(0, SHOWN_CAUSES);
-  const rest = all.slice(SHOWN_CAUSES).reduce((sum, { cause }) => sum + cause.difference_ns, 0);
+function causes(stage: StageDiff, view: CompareView["stages"][number]): Child {
+  const { listed, count, difference_ns: rest } = view.other_causes;
+  const shown = listed.flatMap((index) => {
+    const cause = stage.causes[index];
+    return cause ? [{ cause, words: view.causes[index] ?? cause.kind }] : [];
+  });
+  if (shown.length === 0) return null;
   const largest = Math.max(...shown.map(({ cause }) => Math.abs(cause.difference_ns)), Math.abs(rest));
   const line = (ns: number, text: string) =>
     h(
@@ -93,7 +89,7 @@ function causes(stage: StageDiff, words: string[]): Child {
       "ul",
       { class: "causes" },
       shown.map(({ cause, words: text }) => line(cause.difference_ns, text)),
-      rest !== 0 && line(rest, `${all.length - SHOWN_CAUSES} more`),
+      rest !== 0 && line(rest, `${count} more`),
     ),
   ];
 }
@@ -169,8 +165,8 @@ function partsTable(app: CompareApp, stage: StageDiff): HTMLElement {
   }).element;
 }
 
-export function budgetOf(app: CompareApp, stage: StageDiff, causeWords: string[]): Child {
-  if (stage.budget.length === 0) return causes(stage, causeWords);
+export function budgetOf(app: CompareApp, stage: StageDiff, view: CompareView["stages"][number]): Child {
+  if (stage.budget.length === 0) return causes(stage, view);
   const scale = Math.max(stage.base_wall_ns, stage.new_wall_ns, 1);
   const of = stage.times === "unwatched" ? ", without profiling" : "";
   return [
@@ -179,7 +175,7 @@ export function budgetOf(app: CompareApp, stage: StageDiff, causeWords: string[]
     h(
       "div",
       { class: "difference-parts" },
-      h("div", {}, causes(stage, causeWords)),
+      h("div", {}, causes(stage, view)),
       h("div", {}, h("h3", {}, "Part by part"), partsTable(app, stage)),
     ),
   ];

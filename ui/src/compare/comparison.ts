@@ -18,7 +18,7 @@ import { placeHash } from "../state/fragment";
 import type { CompareApp } from "./app";
 import { budgetOf } from "./budgets";
 import { axisHead, ChangeAxis, differenceBar, intervalCell } from "./interval";
-import { kernelTable } from "./kernel_rows";
+import { kernelRowsOf, kernelTable, type KernelRow } from "./kernel_rows";
 import { answer, intervalText, quantitiesOf, unitText, valueText } from "./quantities";
 
 const SHOWN_KERNELS = 10;
@@ -89,7 +89,12 @@ function tiles(app: CompareApp): Child {
   );
 }
 
-const OUTCOME: Record<string, string> = { pass: "pass", fail: "fail", cannot_tell: "cannot tell" };
+const OUTCOME: Record<GateResult["outcome"], string> = {
+  pass: "pass",
+  fail: "fail",
+  cannot_tell: "cannot tell",
+  not_comparable: "not comparable",
+};
 
 function gates(app: CompareApp): Child {
   const rows = app.diff.gates;
@@ -120,8 +125,8 @@ function gates(app: CompareApp): Child {
       {
         id: "outcome",
         title: "outcome",
-        value: (g) => OUTCOME[g.outcome] ?? g.outcome,
-        cell: (g) => h("span", { class: `outcome ${g.outcome}` }, OUTCOME[g.outcome] ?? g.outcome),
+        value: (g) => OUTCOME[g.outcome],
+        cell: (g) => h("span", { class: `outcome ${g.outcome}` }, OUTCOME[g.outcome]),
         className: "nowrap",
       },
       {
@@ -156,13 +161,12 @@ function notes(app: CompareApp): Child {
   );
 }
 
-function kernelsOf(app: CompareApp, stage: StageDiff): Child {
-  const changed = stage.kernels.filter(
-    (kernel) => kernel.change !== "matched" || Math.abs(kernel.points ?? 0) >= LEAST_POINTS,
-  );
-  if (changed.length === 0) return null;
-  const rows = changed.slice(0, SHOWN_KERNELS).map((kernel) => ({ stage: stage.stage, unit: stage.unit, kernel }));
-  const all = stage.kernels.length;
+function kernelsOf(app: CompareApp, all: KernelRow[]): Child {
+  const rows = all
+    .filter(({ kernel }) => kernel.change !== "matched" || Math.abs(kernel.points ?? 0) >= LEAST_POINTS)
+    .slice(0, SHOWN_KERNELS);
+  const stage = rows[0];
+  if (!stage) return null;
   return [
     h(
       "h3",
@@ -173,24 +177,25 @@ function kernelsOf(app: CompareApp, stage: StageDiff): Child {
     kernelTable(app, `Kernels of ${stage.stage} that changed most, per ${stage.unit}`, rows, false, {
       sortable: false,
     }).element,
-    all > rows.length &&
+    all.length > rows.length &&
       h(
         "p",
         { class: "more" },
-        `${rows.length} of ${counted(all, "row")}. `,
+        `${rows.length} of ${counted(all.length, "row")}. `,
         h("a", { href: placeHash("kernels", { stage: stage.stage }) }, `All kernels of ${stage.stage}`),
       ),
   ];
 }
 
 function stageSection(app: CompareApp, stage: StageDiff, index: number): HTMLElement {
+  const view = app.view.stages[index]!;
   return h(
     "section",
     { class: "stage-diff", "data-stage": stage.stage },
     h("h2", {}, stage.stage),
     quantitiesOf(app, stage.stage),
-    budgetOf(app, stage, app.view.stages[index]?.causes ?? []),
-    kernelsOf(app, stage),
+    budgetOf(app, stage, view),
+    kernelsOf(app, kernelRowsOf(app, index)),
   );
 }
 

@@ -4,7 +4,7 @@ import { h, type Child } from "../dom/dom";
 import { swatch } from "../dom/parts";
 import { table, type Column, type TableOptions, type TableView } from "../dom/table";
 import { count, fineMs, timeChange } from "../format/figures";
-import type { CompareApp } from "./app";
+import type { CompareApp, Launches } from "./app";
 import { differenceBar } from "./interval";
 
 const MOST_NAMES = 3;
@@ -13,6 +13,7 @@ export interface KernelRow {
   stage: string;
   unit: string;
   kernel: KernelChange;
+  launches: Launches;
 }
 
 interface Named {
@@ -47,15 +48,12 @@ function names(app: CompareApp, kernels: ChangedKernel[]): Child {
   ];
 }
 
-const calls = (kernels: ChangedKernel[]): number => kernels.reduce((sum, each) => sum + each.calls_per_unit, 0);
-
-function launches(kernel: KernelChange): string {
-  const base = kernel.base_kernels.length > 0 ? count(calls(kernel.base_kernels)) : "0";
-  const now = kernel.new_kernels.length > 0 ? count(calls(kernel.new_kernels)) : "0";
+function launchesText({ launches }: KernelRow): string {
+  const [base, now] = [count(launches.base), count(launches.new)];
   return base === now ? base : `${base} to ${now}`;
 }
 
-const MATCHED_BY: Record<string, string> = {
+const MATCHED_BY: Record<Exclude<KernelChange["matched_by"], "">, string> = {
   name_and_place: "name and place in the sequence",
   place: "place in the sequence",
   class_and_shape: "class and launch shape",
@@ -149,8 +147,8 @@ export function kernelTable(
       id: "launches",
       title: `launches per ${per}`,
       of: `launches per ${per}, base to new`,
-      value: (r) => calls(r.kernel.new_kernels) - calls(r.kernel.base_kernels),
-      text: (r) => launches(r.kernel),
+      value: (r) => r.launches.new - r.launches.base,
+      text: launchesText,
     },
     {
       id: "baseMs",
@@ -185,7 +183,11 @@ export function kernelTable(
   return table<KernelRow>({ caption, rows, columns, detail: (row) => detail(app, row), ...options });
 }
 
+export function kernelRowsOf(app: CompareApp, index: number): KernelRow[] {
+  const { stage, unit, kernels } = app.diff.stages[index]!;
+  const launches = app.view.stages[index]!.launches;
+  return kernels.map((kernel, row) => ({ stage, unit, kernel, launches: launches[row]! }));
+}
+
 export const kernelRows = (app: CompareApp): KernelRow[] =>
-  app.diff.stages.flatMap((stage) =>
-    stage.kernels.map((kernel) => ({ stage: stage.stage, unit: stage.unit, kernel })),
-  );
+  app.diff.stages.flatMap((_, index) => kernelRowsOf(app, index));

@@ -18,21 +18,10 @@ export interface KernelSum {
   share: number | null;
 }
 
-const ranksMeasured = (profile: Profile): boolean => profile.kernels.some((kernel) => kernel.measured !== null);
+const ranksMeasured = (profile: Profile): boolean => profile.measured_kernels_all_devices.length > 0;
 
 const isWhole = (profile: Profile, scope: Scope): boolean =>
   scope === WHOLE_CAPTURE || (scope === "" && !ranksMeasured(profile));
-
-/** Excludes warm-up, unless the stage has nothing else. */
-function inStage(profile: Profile, stage: string): (kernel: Kernel) => { calls: number; total: number } | null {
-  const steady = profile.kernels.some((kernel) => (kernel.stages[stage]?.steady_calls ?? 0) > 0);
-  return (kernel) => {
-    const own = kernel.stages[stage];
-    if (!own) return null;
-    const calls = steady ? own.steady_calls : own.calls;
-    return calls === 0 ? null : { calls, total: steady ? own.steady_total_ms : own.total_ms };
-  };
-}
 
 export function kernelSums(profile: Profile, scope: Scope): KernelSum[] {
   if (isWhole(profile, scope))
@@ -57,13 +46,14 @@ export function kernelSums(profile: Profile, scope: Scope): KernelSum[] {
           ]
         : [],
     );
-  const own = inStage(profile, scope);
-  const sums = profile.kernels.flatMap((kernel) => {
-    const time = own(kernel);
-    return time ? [{ kernel, ...time, mean: time.total / time.calls }] : [];
+  const withWarmup = profile.stages.find((stage) => stage.name === scope)?.shown.warmup_only ?? false;
+  return profile.kernels.flatMap((kernel) => {
+    const own = kernel.stages[scope];
+    if (!own || own.mean_ms === null) return [];
+    const calls = withWarmup ? own.calls : own.steady_calls;
+    const total = withWarmup ? own.total_ms : own.steady_total_ms;
+    return [{ kernel, calls, total, mean: own.mean_ms, share: own.share }];
   });
-  const all = sums.reduce((sum, each) => sum + each.total, 0);
-  return sums.map((each) => ({ ...each, share: all > 0 ? each.total / all : null }));
 }
 
 /** "the measured stages": the scope of sums and shares. */

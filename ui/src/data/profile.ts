@@ -23,14 +23,7 @@ export const isServing = (profile: Profile): boolean => profile.stages_found.ser
 /** What to call an instance of a stage if the stage is not named next to it. */
 export const instanceWord = (profile: Profile): string => (isServing(profile) ? "engine step" : "instance");
 
-/** The shortest time that a stage could take; null if its limit is unknown. */
-export const knownFloor = (stage: Stage): number | null => (stage.shown.bound === null ? null : stage.floor_ms);
-
 /** Each backend records into a folder with its name; captures of a failed one may have been kept and read. */
 export const failedCaptureWords = (captures: { path: string }[], backend: string): string =>
   `The ${backend} capture is ` +
   `${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;
-
-/** A capture's format as reports name it. */
-export const formatWords = (format: string): string =>
-  format === "Stage 1 metrics" ? "the workload's own metrics" : format;

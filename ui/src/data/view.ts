@@ -31,6 +31,16 @@ export interface PartLook {
   why?: string | null;
 }
 
+/** The heat map of ranks and steps. */
+export interface HeatView {
+  /** The map in words. */
+  text: string;
+  /** By row and bin: the rank's own time over the median rank's, minus 1; null if there is none. */
+  share_above_median: (number | null)[][];
+  /** The values with the strongest colors. */
+  scales: { against: number; own: number; wait: number };
+}
+
 export interface View {
   made_by: string;
   title: string;
@@ -40,7 +50,15 @@ export interface View {
   summary: Sentence[];
   /** Display names for names in profile.json. */
   names: Record<string, string>;
+  /** GPU self time of each operator over that of all. */
+  operator_shares: (number | null)[];
   timeline_missing: string | null;
   /** For a job: its sentences, the evidence for stragglers and groups in their order, display names. */
-  job: { sentences: Sentence[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
+  job: {
+    sentences: Sentence[];
+    stragglers: string[];
+    groups: string[];
+    names: Record<string, string>;
+    heat: HeatView;
+  } | null;
 }

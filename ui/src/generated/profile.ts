@@ -438,6 +438,8 @@ export interface DeviceTime {
   idle_causes: DeviceTimeIdleCauses[];
   /** launches on this GPU; null if it ran no kernels */
   launches: DeviceTimeLaunches | null;
+  /** true for the first device with the longest span_ms */
+  longest: boolean;
 }
 
 export interface DeviceTimeIdleCauses {
@@ -470,10 +472,12 @@ export type DeviceTimeIdleCausesCause =
   | "other"
   | "hidden CUDA graphs" /* graph replays whose kernels were not recorded */
   | "memory copies and fills" /* copies and fills while no kernel runs */
-  | "idle: launch-bound" /* the launch came late: time of its call, launch latency, and earlier CUDA calls that do not wait for the GPU */
+  /* the launch came late: time of its call, launch latency, and earlier CUDA calls that do not wait for the GPU */
+  | "idle: launch-bound"
   | "idle: synchronisation" /* the launching thread waited for the GPU */
   | "idle: host between launches" /* the launching thread was outside CUDA calls */
-  | "idle: between queued kernels" /* the next kernel was launched in time, but the GPU waited longer than a launch takes */
+  /* the next kernel was launched in time, but the GPU waited longer than a launch takes */
+  | "idle: between queued kernels"
   | "idle: before the first GPU work" /* from the stage's start to its first GPU work */
   | "idle: after the last GPU work" /* from the stage's last GPU work to its end */
   | "not traced" /* our collector did not record: GPU work is unknown */
@@ -625,6 +629,8 @@ export interface Coverage {
   work_share: number | null;
   /** stages hold at least 0.9 of the kernel time after initialization */
   representative: boolean;
+  /** share that reports show: work_share, or kernel_sum_share if that is null (fraction) */
+  shown_share: number | null;
 }
 
 export interface TokenTimes {
@@ -706,6 +712,10 @@ export interface TokenTimesShown {
   served_tokens_per_s_per_sequence: number | null;
   /** tokens of all sequences over span_ms of served_window (tokens/s) */
   served_tokens_per_s: number | null;
+  /** rates that reports and the page show; null if unknown */
+  output_rates: TokenTimesShownOutputRates | null;
+  /** which shown figures this file has, in all its parts */
+  revision: number;
 }
 
 export interface TokenTimesShownTimeToFirstTokenMs {
@@ -755,6 +765,24 @@ export type TokenTimesShownFiguresFigure =
   | "time_to_first_token"
   | "time_per_output_token"
   | "engine_step" /* time per decode step of an engine */;
+
+export interface TokenTimesShownOutputRates {
+  /** the one to show first: of all sequences if the batch is known, otherwise per sequence */
+  first: TokenTimesShownOutputRatesFirst;
+  /** of one sequence (tokens/s) */
+  tokens_per_s_per_sequence: number | null;
+  /** of all sequences; null if the batch is only assumed (tokens/s) */
+  tokens_per_s: number | null;
+  /** true if the rates exclude tracing overhead */
+  without_tracing: boolean;
+  /** the first rate including tracing overhead; null if the rates include it, or if tracing windows cut the stage
+   * (tokens/s) */
+  traced_tokens_per_s: number | null;
+}
+
+export type TokenTimesShownOutputRatesFirst =
+  | "all_sequences"
+  | "per_sequence";
 
 export interface Stages {
   /** prefill, decode, mixed, or a configured one; unique, and so the stage's key */
@@ -1144,7 +1172,9 @@ export interface StagesUnwatchedBudget {
 }
 
 export type StagesUnwatchedWhyNot =
-  | "cpu_operators" /* the program records its operators itself, so its times include no tracing overhead; stage1 has the times of the control run */
+  /* the program records its operators itself, so its times include no tracing overhead; stage1 has the times of
+   * the control run */
+  | "cpu_operators"
   | "does_not_fit" /* the time that was found belongs to other work */
   | "launches_differ" /* no pass was found in any untraced run or period */
   | "no_other_time" /* no untraced run was timed */
@@ -1227,6 +1257,12 @@ export interface StagesShown {
   cost_kv_bytes: number;
   /** sum of bytes over cost (B) */
   cost_bytes: number;
+  /** floor_ms of the stage; null if bound is (ms) */
+  floor_ms: number | null;
+  /** true if all its kernels are in warm-up: their figures in the stage then include it */
+  warmup_only: boolean;
+  /** true for the stage with the largest share_of_stage_time */
+  longest: boolean;
 }
 
 export type StagesShownBound =
@@ -1556,6 +1592,11 @@ export interface KernelsStages {
   steady_total_ms: number;
   /** the same, warm-up excluded */
   steady_calls: number;
+  /** mean per launch, warm-up excluded unless all of the stage is warm-up (shown.warmup_only); null without such
+   * launches (ms) */
+  mean_ms: number | null;
+  /** time of these launches over that of all kernels in the stage (fraction) */
+  share: number | null;
 }
 
 export interface KernelsShapes {
@@ -1801,6 +1842,8 @@ export interface OperatorsFound {
   captured_kernels: number;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
+  /** graph_kernels minus captured_kernels */
+  replayed_without_operator: number;
 }
 
 export interface Gaps {
@@ -1996,6 +2039,9 @@ export interface Overhead {
   /** cost of tracing per decode step, measured in the run if the collector alternated between traced and untraced
    * windows; null without a duty cycle, or if several processes have one. No other field is corrected by it */
   collector: OverheadCollector | null;
+  /** index in passes of the row that profiling slows down most: the largest ratio, without other_cause if there is
+   * one; ncu, which replays kernels, does not count; null without any */
+  worst: number | null;
 }
 
 export interface OverheadPasses {
@@ -2309,6 +2355,8 @@ export interface Job {
   steps_left_out: number;
   /** largest residual_p50_ms of any rank; null if no clock was aligned (ms) */
   clock_residual_ms: number | null;
+  /** kinds of parallelism with groups of several ranks: tensor, pipeline, expert, data */
+  parallelism: JobParallelism[];
 }
 
 export interface JobGroups {
@@ -2377,6 +2425,12 @@ export interface JobCollectives {
   last_rank: number | null;
   /** share of matched collectives in which it arrived last (fraction) */
   last_rank_share: number | null;
+  /** wait_total_ms plus transfer_total_ms (ms) */
+  total_ms: number;
+  /** wait_total_ms over total_ms; null if that is 0 (fraction) */
+  share_waiting: number | null;
+  /** exposed_total_ms over exposed_total_ms plus hidden_total_ms; null if both are 0 (fraction) */
+  share_exposed: number | null;
 }
 
 export type JobCollectivesLink =
@@ -2416,6 +2470,8 @@ export interface JobHeat {
   steps_per_bin: number;
   /** by rank */
   rows: JobHeatRows[];
+  /** median of the ranks' wall_ms in each bin, for two in the middle their mean; -1 without a step */
+  median_ms: number[];
 }
 
 export interface JobHeatRows {
@@ -2425,6 +2481,15 @@ export interface JobHeatRows {
   wall_ms: number[];
   /** mean time per step that it waited for others; -1 without a step */
   wait_ms: number[];
+  /** mean over its bins of wall_ms over the bin's median_ms, minus 1; null without a bin (fraction) */
+  share_above_median: number | null;
+}
+
+export interface JobParallelism {
+  /** as in groups */
+  parallelism: JobGroupsParallelism;
+  /** size of its largest group */
+  size: number;
 }
 
 export interface Ranks {
@@ -2529,6 +2594,21 @@ export interface RanksBetween {
   sm_clock_hz: number | null;
   /** energy per step; null if not measured (J) */
   energy_j: number | null;
+  /** parts of the wall time; null if that is 0 */
+  shares_of_wall: RanksBetweenSharesOfWall | null;
+}
+
+export interface RanksBetweenSharesOfWall {
+  /** compute_ms over wall_ms (fraction) */
+  compute: number;
+  /** transfer_ms over wall_ms (fraction) */
+  transfer: number;
+  /** wait_ms over wall_ms (fraction) */
+  wait: number;
+  /** copies_ms over wall_ms (fraction) */
+  copies: number;
+  /** idle_ms over wall_ms (fraction) */
+  idle: number;
 }
 
 /** Views that topics name. */

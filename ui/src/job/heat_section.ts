@@ -1,9 +1,10 @@
 // The heat map of ranks and steps with its controls, its scale, its description in words and the selected cell.
 import type { App } from "../app";
 import type { Job } from "../data/profile";
+import type { HeatView } from "../data/view";
 import { h, replace, type Child } from "../dom/dom";
 import { note, section, select } from "../dom/parts";
-import { change, count, counted, fineMs, percent } from "../format/figures";
+import { change, count, counted, fineMs } from "../format/figures";
 import { spanLink } from "../state/links";
 import { heatMap, type Cell } from "./heat_map";
 import { heatValues, HEAT_MODES, isMissing, type HeatMode, type HeatValues } from "./heat_values";
@@ -32,27 +33,6 @@ function cellWords(app: App, job: Job, against: HeatValues, cell: Cell): string[
     `${fineMs(own)} ms per step of its own${Number.isNaN(share) ? "" : `, ${change(share)} against the median rank`}`,
     isMissing(wait) ? "its waits are not known" : `${fineMs(wait)} ms per step waiting for others`,
   ];
-}
-
-/** The map's rows in words, for readers who cannot see it. */
-function heatText({ ranks, bins, values }: HeatValues, stepsPerBin: number): string {
-  const mean = (row: number) => {
-    const present = [...values.slice(row * bins, (row + 1) * bins)].filter((value) => !Number.isNaN(value));
-    return present.length > 0 ? present.reduce((a, b) => a + b, 0) / present.length : 0;
-  };
-  const slow = ranks
-    .map((rank, row) => ({ rank, mean: mean(row) }))
-    .filter((each) => each.mean > 0.01)
-    .sort((a, b) => b.mean - a.mean)
-    .slice(0, 3);
-  const words = slow
-    .map((each) => `rank ${each.rank}'s own time is ${percent(each.mean)} above the median rank's on average`)
-    .join("; ");
-  const columns =
-    stepsPerBin === 1 ? counted(bins, "step") : `${counted(bins, "bin")} of ${counted(stepsPerBin, "step")}`;
-  const none = "No rank's own time is 1 % above the median rank's on average";
-  const sentence = words ? words.charAt(0).toUpperCase() + words.slice(1) : none;
-  return `${counted(ranks.length, "rank")} by ${columns}. ${sentence}.`;
 }
 
 function chosenCell(app: App, job: Job, against: HeatValues, cell: Cell | null): Child {
@@ -86,11 +66,12 @@ export interface HeatSection {
 export function heatSection(
   app: App,
   job: Job,
+  view: HeatView,
   state: HeatState,
   update: (changes: Partial<HeatState>) => void,
 ): HeatSection {
-  const against = heatValues(job, "against");
-  const text = heatText(against, job.heat.steps_per_bin);
+  const against = heatValues(job, view, "against");
+  const { text } = view;
   const chosen = h("div", { "aria-live": "polite" });
   const filters = h("div", { class: "filters heat-filters no-print" });
   const scale = h("div", { class: "heat-scale" });
@@ -103,7 +84,7 @@ export function heatSection(
   });
 
   function draw(next: HeatState): void {
-    const values = heatValues(job, next.show);
+    const values = heatValues(job, view, next.show);
     const row = job.heat.rows.findIndex((each) => each.rank === next.rank);
     const cell = row >= 0 && next.bin !== null && next.bin < values.bins ? { row, bin: next.bin } : null;
     replace(

@@ -12,15 +12,34 @@ export interface RankRow {
 
 const PARTS: {
   key: "compute_ms" | "transfer_ms" | "wait_ms" | "copies_ms" | "idle_ms";
+  share: keyof NonNullable<RankStage["shares_of_wall"]>;
   label: string;
   css: (app: App) => string;
   className: string;
 }[] = [
-  { key: "compute_ms", label: "compute", css: () => "var(--ink)", className: "" },
-  { key: "transfer_ms", label: "transfer", css: (app) => app.palette.css("communication"), className: "" },
-  { key: "wait_ms", label: "waiting for others", css: (app) => app.palette.css("communication"), className: "idle" },
-  { key: "copies_ms", label: "copies", css: (app) => app.palette.css("memory copies and fills"), className: "" },
-  { key: "idle_ms", label: "idle", css: () => "var(--faint)", className: "idle" },
+  { key: "compute_ms", share: "compute", label: "compute", css: () => "var(--ink)", className: "" },
+  {
+    key: "transfer_ms",
+    share: "transfer",
+    label: "transfer",
+    css: (app) => app.palette.css("communication"),
+    className: "",
+  },
+  {
+    key: "wait_ms",
+    share: "wait",
+    label: "waiting for others",
+    css: (app) => app.palette.css("communication"),
+    className: "idle",
+  },
+  {
+    key: "copies_ms",
+    share: "copies",
+    label: "copies",
+    css: (app) => app.palette.css("memory copies and fills"),
+    className: "",
+  },
+  { key: "idle_ms", share: "idle", label: "idle", css: () => "var(--faint)", className: "idle" },
 ];
 
 function rankBar(app: App, own: RankStage, scale: number): HTMLElement {
@@ -35,7 +54,7 @@ function rankBar(app: App, own: RankStage, scale: number): HTMLElement {
           style: `width: ${((own[part.key] / scale) * 100).toFixed(3)}%; background-color: ${part.css(app)}`,
           title:
             `${part.label}: ${fineMs(own[part.key])} ms per step, ` +
-            `${percent(own.wall_ms > 0 ? own[part.key] / own.wall_ms : null)} of its wall time`,
+            `${percent(own.shares_of_wall?.[part.share] ?? null)} of its wall time`,
         }),
     ),
   );

@@ -5,7 +5,7 @@ import { h, type Child } from "../dom/dom";
 import { prose } from "../dom/parts";
 import { table } from "../dom/table";
 import { bytes, bytesPerS, count, counted, fineMs, fixed, ms, percent } from "../format/figures";
-import { methodWords, nameOf, rankList, stageWords } from "./words";
+import { nameOf, rankList, stageWords } from "./words";
 
 export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
   if (rows.length === 0)
@@ -74,9 +74,8 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
 
 /** Waiting and transfer as shares of these kernels' time on all ranks. */
 function splitBar(app: App, row: Collective): Child {
-  const total = row.wait_total_ms + row.transfer_total_ms;
-  if (total <= 0) return "-";
-  const wait = row.wait_total_ms / total;
+  const wait = row.share_waiting;
+  if (wait === null) return "-";
   return h(
     "span",
     { class: "split" },
@@ -97,8 +96,6 @@ function splitBar(app: App, row: Collective): Child {
 
 export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
   if (rows.length === 0) return h("p", {}, "None were matched across ranks.");
-  const exposed = (row: Collective) =>
-    row.exposed_total_ms / Math.max(row.exposed_total_ms + row.hidden_total_ms, 1e-12);
   return table<Collective>({
     caption: "Collectives, matched across ranks",
     rows,
@@ -141,7 +138,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
         id: "split",
         title: "transfer against wait",
         of: "of the time of these kernels on all ranks",
-        value: (c) => c.wait_total_ms / Math.max(c.wait_total_ms + c.transfer_total_ms, 1e-12),
+        value: (c) => c.share_waiting,
         cell: (c) => splitBar(app, c),
         className: "rank-drawn",
       },
@@ -149,15 +146,15 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
         id: "total",
         title: "transfer + wait (ms)",
         of: "ms, of all ranks together, whole capture",
-        value: (c) => c.wait_total_ms + c.transfer_total_ms,
+        value: (c) => c.total_ms,
         format: ms,
       },
       {
         id: "exposed",
         title: "exposed",
         of: "share of that time without compute",
-        value: exposed,
-        text: (c) => percent(exposed(c)),
+        value: (c) => c.share_exposed,
+        format: percent,
       },
       {
         id: "wire",
@@ -213,7 +210,7 @@ export function groupsTable(app: App): Child {
   }).element;
 }
 
-export function clocksTable(ranks: Rank[]): Child {
+export function clocksTable(app: App, ranks: Rank[]): Child {
   const rows = ranks.filter((rank): rank is Rank & { clock: NonNullable<Rank["clock"]> } => rank.clock !== null);
   if (rows.length === 0) return null;
   return table({
@@ -231,7 +228,7 @@ export function clocksTable(ranks: Rank[]): Child {
         className: "as-text",
       },
       { id: "host", title: "host", value: (r) => r.host ?? "-" },
-      { id: "method", title: "by", value: (r) => methodWords(r.clock.method), className: "one-line" },
+      { id: "method", title: "by", value: (r) => nameOf(app, r.clock.method), className: "one-line" },
       {
         id: "offset",
         title: "offset (ms)",

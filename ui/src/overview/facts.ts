@@ -1,6 +1,6 @@
 // What ran, and how reliable the figures are.
 import type { App } from "../app";
-import { deviceWord, failedCaptureWords, formatWords, onCpu } from "../data/profile";
+import { deviceWord, failedCaptureWords, onCpu } from "../data/profile";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { prose } from "../dom/parts";
@@ -103,11 +103,11 @@ export function howSure(app: App): HTMLElement {
       [
         "coverage",
         profile.coverage &&
-          profile.coverage.kernel_sum_share !== null &&
+          profile.coverage.shown_share !== null &&
           profile.stages.length > 0 && [
             figure(
-              percent(profile.coverage.kernel_sum_share),
-              profile.coverage.kernel_sum_share,
+              percent(profile.coverage.shown_share),
+              profile.coverage.shown_share,
               "of kernel time is inside stages",
             ),
             " of kernel time is inside stages",
@@ -116,7 +116,12 @@ export function howSure(app: App): HTMLElement {
       [
         "captures",
         profile.context.captures.map((capture) =>
-          h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${formatWords(capture.format)}`),
+          h(
+            "div",
+            {},
+            h("code", {}, capture.path.split("/").pop() ?? ""),
+            ` ${app.view.names[capture.format] ?? capture.format}`,
+          ),
         ),
       ],
       [

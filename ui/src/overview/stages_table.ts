@@ -1,6 +1,6 @@
 // Each stage: its wall time with and without tracing, and how much of the hardware it uses.
 import type { App } from "../app";
-import { deviceWord, instanceWord, knownFloor, onCpu, type Stage } from "../data/profile";
+import { deviceWord, instanceWord, onCpu, type Stage } from "../data/profile";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { note, section } from "../dom/parts";
@@ -94,8 +94,8 @@ export function stagesTable(app: App): HTMLElement {
               id: "floor",
               title: "lower bound (ms)",
               of: `ms per ${unit} at the hardware's limit`,
-              value: knownFloor,
-              text: (s: Stage) => ms(knownFloor(s)),
+              value: (s: Stage) => s.shown.floor_ms,
+              format: ms,
             },
           ]
         : []),

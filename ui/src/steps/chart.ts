@@ -18,11 +18,11 @@ const FAR = 4;
 const ROOM_ABOVE = 1.12;
 
 /** The upper end of the axis. Warm-up and very long steps do not count; their points are at the edge. */
-function axisEnd(steps: ShownStep[]): number {
+function axisEnd(app: App, stages: string[], steps: ShownStep[]): number {
   const measured = steps.filter((each) => !each.warmup);
-  const times = (measured.length > 0 ? measured : steps).map(({ step }) => step.wall_ms).sort((a, b) => a - b);
-  const highest = times[times.length - 1]!;
-  const p99 = times[Math.max(0, Math.ceil(times.length * 0.99) - 1 - (times.length < 100 ? 1 : 0))]!;
+  const highest = Math.max(...(measured.length > 0 ? measured : steps).map(({ step }) => step.wall_ms));
+  const usual = app.profile.stages.filter((each) => stages.includes(each.name)).map((each) => each.step_wall_ms?.p99);
+  const p99 = Math.max(...usual.map((value) => value ?? highest));
   return (highest > FAR * p99 ? 2 * p99 : highest) * ROOM_ABOVE;
 }
 
@@ -75,7 +75,7 @@ export function stepsChart(app: App, stage: string, onClick: (index: number) => 
   const shown = stepsOf(app, stage);
   if (shown.length === 0) return null;
   const stages = [...new Set(shown.map(({ step }) => step.stage))];
-  const end = axisEnd(shown);
+  const end = axisEnd(app, stages, shown);
   const points = shown.map((each, at): Point => {
     const above = each.step.wall_ms > end;
     return {

@@ -1,4 +1,5 @@
 // Single kernel launches in the timeline: which belong to a scope and a layer, their sums, and those of one kernel.
+// Sums over what the reader selects are computed here; profile.json cannot hold them.
 import { isOfAllLaunches, type KernelSum, type Scope } from "../data/kernel_scope";
 import type { Kernel, Profile } from "../data/profile";
 import { kernelPlaces } from "../state/links";
@@ -10,9 +11,9 @@ const KERNEL = 0;
 /** Whether a row of slices counts in the scope's kernel sums: warm-up does not, unless the stage has nothing else. */
 function inScope(timeline: Timeline, profile: Profile, scope: Scope): (row: number) => boolean {
   if (isOfAllLaunches(profile, scope)) return () => true;
-  const stages = scope === "" ? profile.stages.map((stage) => stage.name) : [scope];
-  const steady = (stage: string) => profile.kernels.some((kernel) => (kernel.stages[stage]?.steady_calls ?? 0) > 0);
-  const tests = stages.map((stage) => inStage(timeline, stage, scope !== "" && !steady(stage)));
+  const tests = profile.stages
+    .filter((stage) => scope === "" || stage.name === scope)
+    .map((stage) => inStage(timeline, stage.name, scope !== "" && stage.shown.warmup_only));
   return (row) => tests.some((test) => test(row));
 }
 

@@ -196,7 +196,9 @@ function mount(app: App, options: URLSearchParams): MountedView {
   let state = stateOf(options);
   const stages = [...new Set(ranks.flatMap((rank) => rank.between.map((each) => each.stage)))];
   const perRank = h("div");
-  const heat = job.heat.rows.length > 0 && job.steps_matched > 0 ? heatSection(app, job, state, update) : null;
+  const drawn = app.view.job?.heat;
+  const heat =
+    drawn && job.heat.rows.length > 0 && job.steps_matched > 0 ? heatSection(app, job, drawn, state, update) : null;
 
   function update(changes: Partial<State>): void {
     state = { ...state, ...changes };
@@ -240,7 +242,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
     job.groups.length > 0 && section("Groups", groupsTable(app)),
     section(
       "One clock",
-      clocksTable(ranks),
+      clocksTable(app, ranks),
       note("Ranks of one host share its clock; between hosts, the ends of matched collectives give offset and drift."),
     ),
     section("Steps", jobFacts(app, job)),

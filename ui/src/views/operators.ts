@@ -13,6 +13,7 @@ const VIEW = "operators";
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {
   const { operators, operators_found: found } = app.profile;
   const cpu = onCpu(app.profile);
+  const shares = new Map(operators.map((operator, index) => [operator, app.view.operator_shares[index] ?? null]));
   const columns: Column<Operator>[] = [
     { id: "name", title: "operator", value: (o) => o.name, heads: true, className: "name" },
     { id: "calls", title: "calls", value: (o) => o.calls, format: count },
@@ -69,8 +70,8 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         id: "share",
         title: "share of GPU time",
         of: "GPU self time over the GPU time that operators launched",
-        value: (o) => (found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null),
-        text: (o) => percent(found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null),
+        value: (o) => shares.get(o) ?? null,
+        format: percent,
       },
       { id: "kernels", title: "kernels", of: "kernels in GPU total", value: (o) => o.kernel_count, format: count },
     );

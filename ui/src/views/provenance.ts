@@ -1,6 +1,6 @@
 // The sources of all numbers: captures, tools, devices, profiling overhead, what the input lacks.
 import type { App, MountedView, ViewDescription } from "../app";
-import { deviceWord, failedCaptureWords, formatWords } from "../data/profile";
+import { deviceWord, failedCaptureWords } from "../data/profile";
 import { h } from "../dom/dom";
 import { prose, section } from "../dom/parts";
 import { facts, table } from "../dom/table";
@@ -23,7 +23,7 @@ function captures(app: App): HTMLElement {
           className: "prose",
           cell: (c) => h("code", {}, c.path),
         },
-        { id: "format", title: "format", value: (c) => formatWords(c.format) },
+        { id: "format", title: "format", value: (c) => app.view.names[c.format] ?? c.format },
         { id: "tool", title: "recorded by", value: (c) => [c.tool, c.tool_version].filter(Boolean).join(" ") },
         { id: "driver", title: "driver", value: (c) => c.driver ?? "" },
         { id: "cuda", title: "CUDA", value: (c) => c.cuda ?? "" },

@@ -55,13 +55,6 @@ function roofOf(app: App): Roof | null {
   return null;
 }
 
-const WHY_NO_FLOPS: Record<string, string> = {
-  no_tensor_activity: "no tensor activity",
-  format_unknown: "number format not known",
-  peak_unknown: "peak not known",
-  not_sampled: "tensor cores not sampled",
-};
-
 const byCounters = (measured: Measured): boolean => measured.source === "counters";
 
 /** "ncu", "counters, 41 samples". */
@@ -69,10 +62,9 @@ function sourceWords(measured: Measured): string {
   return byCounters(measured) ? `counters, ${counted(measured.samples, "sample")}` : measured.source || "ncu";
 }
 
-function flopsText(measured: Measured): string {
-  return measured.why_no_flops
-    ? (WHY_NO_FLOPS[measured.why_no_flops] ?? measured.why_no_flops)
-    : flopsPerS(measured.flops_per_s);
+function flopsText(app: App, measured: Measured): string {
+  const why = measured.why_no_flops;
+  return why ? (app.view.names[why] ?? why) : flopsPerS(measured.flops_per_s);
 }
 
 /** How FLOP/s from counters are estimated; null for other sources. */
@@ -306,7 +298,7 @@ function kernelTable(app: App): HTMLElement {
         value: (k) => k.flops_per_byte,
         format: intensity,
       },
-      { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: flopsText },
+      { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: (k) => flopsText(app, k) },
       { id: "bytes", title: "bandwidth", of: "achieved, DRAM", value: (k) => k.bytes_per_s, format: bytesPerS },
       { id: "compute", title: "of compute peak", value: (k) => k.compute_share_of_peak, format: percent },
       { id: "memory", title: "of memory peak", value: (k) => k.memory_share_of_peak, format: percent },
