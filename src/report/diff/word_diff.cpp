@@ -134,12 +134,10 @@ std::string headline_words(const Diff& diff, const StageDiff& stage) {
 std::string busy_words(const Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
   if (wall == nullptr || wall->answer != Answer::cannot_tell) return {};
-  const compare::ComparedQuantity wanted{compare::Measured::busy, wall->quantity.per};
   for (const Comparison& busy : diff.comparisons) {
-    if (busy.stage != stage.stage || busy.quantity != wanted ||
-        busy.answer == Answer::cannot_tell) {
-      continue;
-    }
+    const bool wanted = busy.quantity.measured == compare::Measured::busy &&
+                        busy.quantity.per == wall->quantity.per;
+    if (busy.stage != stage.stage || !wanted || busy.answer == Answer::cannot_tell) continue;
     return fmt::format(" {} work {}: {}: {} ({}).", is_of_cpu(diff) ? "CPU" : "GPU",
                        busy.answer == Answer::changed ? "changed" : "did not change",
                        quantity_words(busy, is_of_cpu(diff)), change_words(busy),
