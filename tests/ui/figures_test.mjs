@@ -130,7 +130,7 @@ test("a server's headlines are what its requests saw", async () => {
   await page.evaluate(() => (location.hash = "#steps"));
   await page.waitForSelector('main[data-view="steps"]');
   const requests = await page.$$eval(
-    'table:has(caption:text-is("Requests, as an engine\'s own clock has them")) tbody tr',
+    'table:has(caption:text-is("Requests, as the engine sees them")) tbody tr',
     (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)),
   );
   assert.equal(requests[1][4], "6.747");

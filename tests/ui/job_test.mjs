@@ -47,7 +47,7 @@ test("missing and dead ranks are named, and waits are lower bounds", async () =>
     "Rank 3 (signal 9) ended before the program did.",
     "No capture of rank 6 was read: 7 ranks of 8 are here.",
   ]);
-  assert.match(await page.textContent(".notices .note"), /at least/);
+  assert.match(await page.textContent(".notices .note"), /lower bounds/);
   assert.match(await page.textContent('tr[data-key="3"] th'), /died/);
   assert.match(await page.textContent('tr[data-key="6"] th'), /missing/);
   await page.evaluate(() => (location.hash = "#overview"));
