@@ -234,7 +234,7 @@ class WithoutAnnotations(BudgetCheck):
         self.assertEqual(nanoseconds(note["gpu_sum_ms"]), total)
         self.assertEqual(nanoseconds(note["range_ms"]), span)
         self.assertIn(
-            "vision (for prefill, outside of its figures): 1 detected pass", bundle.files["report.md"]
+            "vision (for prefill, excluded from its figures): 1 detected pass", bundle.files["report.md"]
         )
 
         self.assertEqual([s["layers"] for s in bundle.profile["steps"]], [12] * 5 + [8] * 12)
