@@ -85,36 +85,84 @@ CacheMoves find_cache_moves(const trace::Trace& trace, const Stages& stages, Gpu
   return moves;
 }
 
+// Where sorted times fall into two groups: the last one before the widest ratio between neighbors,
+// with several on each side. The last of all if none is clearly more than the one before.
+Nanoseconds end_of_short(std::span<const Nanoseconds> sorted) {
+  constexpr Nanoseconds kShortest = 1'000;  // calls are not timed more exactly
+  double widest = threshold::kClearlyMore;
+  size_t last = sorted.size();
+  for (size_t i = threshold::kMany; i + threshold::kMany <= sorted.size(); ++i) {
+    const double ratio = as_double(sorted[i]) / as_double(std::max(sorted[i - 1], kShortest));
+    if (ratio <= widest) continue;
+    widest = ratio;
+    last = i;
+  }
+  return sorted.empty() ? 0 : sorted[last - 1];
+}
+
+// The host's waits for results. One that waits for a requested result does so at once; one that
+// continues with the batch's next pass prepares that first. The capture's own times from requests
+// to waits separate the two.
 class HostWaits {
  public:
-  explicit HostWaits(const trace::Trace& trace) : trace_(trace), calls_(trace) {}
+  // `reads`: copies of results to the host; UINT32_MAX: none.
+  HostWaits(const trace::Trace& trace, std::span<const uint32_t> reads)
+      : trace_(trace), calls_(trace) {
+    std::vector<Nanoseconds> until_waits;
+    for (const uint32_t copy : reads) {
+      const auto request = copy == UINT32_MAX ? std::nullopt : request_of(copy);
+      if (request && is_pending(copy, *request) && waits_next(*request)) {
+        until_waits.push_back(until_wait(*request));
+      }
+    }
+    std::ranges::sort(until_waits);
+    at_once_ = end_of_short(until_waits);
+  }
 
   // None if the host did not wait for this copy, or the capture has no calls.
   [[nodiscard]] std::optional<Awaited> after(size_t copy) const {
-    const trace::MemoryOperationTable& memory = trace_.memory_operations;
-    const trace::LaunchRow asked = memory.launch[copy];
-    if (!asked.valid()) return std::nullopt;
-    const trace::LaunchTable& launches = trace_.launches;
-    const Nanoseconds asked_end = launches.end[asked.index()];
-    const auto rows = calls_.of(launches.thread[asked.index()]);
-    size_t at = static_cast<size_t>(
-        std::ranges::lower_bound(rows, asked_end, {},
-                                 [&](uint32_t row) { return launches.start[row]; }) -
-        rows.begin());
+    auto request = request_of(copy);
+    if (!request) return std::nullopt;
     Awaited found;
-    if (asked_end >= memory.end[copy]) {
-      found.results = asked_end;
-    } else {
-      if (at == rows.size() || !is_wait(rows[at])) return std::nullopt;
-      if (launches.start[rows[at]] - asked_end > threshold::kAtOnce) return std::nullopt;
-      if (launches.end[rows[at]] < memory.end[copy]) return std::nullopt;
-      found.results = launches.end[rows[at++]];
+    found.results = request->end;
+    if (is_pending(copy, *request)) {
+      if (!waits_next(*request) || until_wait(*request) > at_once_) return std::nullopt;
+      found.results = trace_.launches.end[request->calls[request->next++]];
+      if (found.results < trace_.memory_operations.end[copy]) return std::nullopt;
     }
-    found.chosen = last_wait(rows, at, found.results);
+    found.chosen = last_wait(request->calls, request->next, found.results);
     return found;
   }
 
  private:
+  // The call that requested a copy, and the thread's calls from there on.
+  struct Request {
+    Nanoseconds end = 0;
+    std::span<const uint32_t> calls;
+    size_t next = 0;
+  };
+
+  [[nodiscard]] std::optional<Request> request_of(size_t copy) const {
+    const trace::LaunchRow asked = trace_.memory_operations.launch[copy];
+    if (!asked.valid()) return std::nullopt;
+    const trace::LaunchTable& launches = trace_.launches;
+    const Nanoseconds end = launches.end[asked.index()];
+    const std::span<const uint32_t> calls = calls_.of(launches.thread[asked.index()]);
+    const auto next =
+        std::ranges::lower_bound(calls, end, {}, [&](uint32_t row) { return launches.start[row]; });
+    return Request{end, calls, static_cast<size_t>(next - calls.begin())};
+  }
+  // The call returned before the copy was done.
+  [[nodiscard]] bool is_pending(size_t copy, const Request& request) const {
+    return request.end < trace_.memory_operations.end[copy];
+  }
+  [[nodiscard]] bool waits_next(const Request& request) const {
+    return request.next < request.calls.size() && is_wait(request.calls[request.next]);
+  }
+  [[nodiscard]] Nanoseconds until_wait(const Request& request) const {
+    return trace_.launches.start[request.calls[request.next]] - request.end;
+  }
+
   [[nodiscard]] bool is_wait(uint32_t row) const {
     return trace_.api_kind(trace_.launches.api[row]) == trace::ApiKind::synchronization;
   }
@@ -139,6 +187,7 @@ class HostWaits {
 
   const trace::Trace& trace_;
   CallsByThread calls_;
+  Nanoseconds at_once_ = 0;
 };
 
 // Each step's last copy to the host that is not part of a cache transfer; UINT32_MAX: none.
@@ -289,7 +338,7 @@ std::vector<profile::ServedWindow> served_windows(const trace::Trace& trace, con
   const std::vector<Nanoseconds> opened = openings(trace, gpu.first);
   const CacheMoves moves = find_cache_moves(trace, stages, gpu);
   const std::vector<uint32_t> reads = results_read(trace, stages, moves);
-  const HostWaits waits(trace);
+  const HostWaits waits(trace, reads);
   std::vector<Grouping> windows(opened.size() + 1);
   for (size_t i = 0; i < stages.steps.size(); ++i) {
     const Step& step = stages.steps[i];

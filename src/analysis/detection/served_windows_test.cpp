@@ -81,6 +81,26 @@ TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
   EXPECT_DOUBLE_EQ(windows[0].token->value, 1'000'000 / 1e6);
 }
 
+// Of two passes, the host waits at once for the results of the second, or of both: the capture's
+// own times show which, not a fixed one.
+TEST(ServedWindowsTest, AHostThatWaitsAtOnceIsSooner) {
+  const auto batches = [](Nanoseconds until_first_wait, Nanoseconds until_second_wait) {
+    Engine engine;
+    for (Nanoseconds i = 0; i < 10; ++i) {
+      const Nanoseconds start = 100 + 5'000 * i;
+      engine.pass(StepKind::decode, 1, start, start + 100).waits(start + 100 + until_first_wait);
+      engine.pass(StepKind::decode, 1, start + 1'000, start + 1'100)
+          .waits(start + 1'100 + until_second_wait);
+    }
+    const auto windows = engine.served();
+    return windows.size() == 1 ? windows[0].batches : 0;
+  };
+  EXPECT_EQ(batches(200, 1), 10U);
+  EXPECT_EQ(batches(40, 5), 10U);
+  EXPECT_EQ(batches(5, 5), 20U);
+  EXPECT_EQ(batches(200, 200), 20U);
+}
+
 // A new prompt waits for a cache transfer, and so does the token of the sequence in decode. The
 // prompt's own time starts when the transfer has ended, at 603.9.
 TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {

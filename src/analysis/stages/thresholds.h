@@ -131,9 +131,6 @@ inline constexpr Nanoseconds kNear = 2'000'000;
 // Kernels launched this long before the next one do not prepare the pass [tuning]. 10 and 40 ms
 // give equal stages on the logs of h200-detection; 2.5 ms does not.
 inline constexpr Nanoseconds kBreak = 10'000'000;
-// A host that waits for a requested result does so at once; one that continues with the batch's
-// next pass prepares that first (0.03 and 0.18 ms in the closest cases) [llama.cpp].
-inline constexpr Nanoseconds kAtOnce = 100'000;
 // Waits this close to each other belong together [llama.cpp]. 0.5 and 1 ms give equal stages and
 // times, 0.25 and 2 ms do not.
 inline constexpr Nanoseconds kSoon = 500'000;
