@@ -21,7 +21,7 @@ namespace {
 using Request = std::vector<uint32_t>;
 
 // What is compared of an instance, or of several together.
-struct Sample {
+struct InstanceSample {
   uint32_t row = 0;  // of Stages::instances, the first one
   uint32_t stage = 0;
   Nanoseconds took = 0;
@@ -29,7 +29,7 @@ struct Sample {
   uint32_t steps = 0;                 // 0: not compared
 };
 // In order; samples of one row belong together (a request). A row is compared with later ones.
-using Series = std::vector<std::vector<Sample>>;
+using SampleSeries = std::vector<std::vector<InstanceSample>>;
 
 Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, kMedian); }
 
@@ -37,15 +37,15 @@ bool alike(Nanoseconds a, Nanoseconds b) {
   return as_double(std::max(a, b)) <= as_double(std::min(a, b)) * threshold::kClearlyLonger;
 }
 
-bool comparable(const Sample& first, const Sample& other) {
+bool comparable(const InstanceSample& first, const InstanceSample& other) {
   return other.steps == first.steps && (!first.work || !other.work || *other.work >= *first.work ||
                                         alike(*other.work, *first.work));
 }
 
 // A warm-up has fewer steps than most later samples, which have equally many.
-bool has_fewer_steps(const Sample& first, const std::vector<Sample>& rest) {
+bool has_fewer_steps(const InstanceSample& first, const std::vector<InstanceSample>& rest) {
   std::vector<Nanoseconds> counts;
-  for (const Sample& other : rest) counts.push_back(other.steps);
+  for (const InstanceSample& other : rest) counts.push_back(other.steps);
   const Nanoseconds usual = median(counts);
   const auto as_usual = static_cast<size_t>(std::ranges::count(counts, usual));
   return first.steps > 0 && first.steps < usual && as_usual * 2 > counts.size() &&
@@ -56,11 +56,11 @@ bool has_fewer_steps(const Sample& first, const std::vector<Sample>& rest) {
 // agree: a little more than their median, or than the longest one if they hardly differ. Otherwise
 // a multiple of nearly all that have as much work. On a shared machine, any sample may take a
 // little longer: what is no program's first (`once`) is only held against the multiple.
-std::optional<double> longest_normal(const Sample& first, const std::vector<Sample>& rest,
-                                     bool once) {
+std::optional<double> longest_normal(const InstanceSample& first,
+                                     const std::vector<InstanceSample>& rest, bool once) {
   std::vector<Nanoseconds> of_steps;  // those with as many steps
   std::vector<Nanoseconds> of_work;   // of these, those with as much work
-  for (const Sample& other : rest) {
+  for (const InstanceSample& other : rest) {
     if (other.steps == first.steps) of_steps.push_back(other.took);
     if (comparable(first, other)) of_work.push_back(other.took);
   }
@@ -100,9 +100,9 @@ class WarmupSearch {
 
   // `rows`: of one GPU.
   void look_at_requests(std::span<const uint32_t> rows) {
-    Series series;
+    SampleSeries series;
     for (const Request& request : requests_of(stages_, rows)) {
-      std::vector<Sample>& samples = series.emplace_back();
+      std::vector<InstanceSample>& samples = series.emplace_back();
       for (const uint32_t row : request) {
         samples.push_back(
             {row, at(row).stage, at(row).wall(), at(row).work.busy, at(row).all_steps()});
@@ -117,11 +117,11 @@ class WarmupSearch {
     const Nanoseconds usual = median(walls_of(rows));
     for (uint32_t stage = 0; stage < stages_.stages.size(); ++stage) {
       // Batches vary: only steps with as much work as the first are compared with it.
-      Series series;
+      SampleSeries series;
       size_t of_kind = 0;
       for (const uint32_t row : rows) {
         if (at(row).stage != stage || at(row).warmup) continue;
-        const Sample sample{row, stage, at(row).wall(), at(row).work.busy};
+        const InstanceSample sample{row, stage, at(row).wall(), at(row).work.busy};
         if (of_kind++ == 0 || comparable(series[0][0], sample)) series.push_back({sample});
       }
       exclude_before_first_normal(series, WarmupReason::first_of_kind);
@@ -171,19 +171,20 @@ class WarmupSearch {
   }
 
   // Samples of the stage in later rows.
-  static std::vector<Sample> rest_of(const Series& series, size_t row, uint32_t stage) {
-    std::vector<Sample> rest;
-    for (const std::vector<Sample>& later : std::span(series).subspan(row + 1)) {
+  static std::vector<InstanceSample> rest_of(const SampleSeries& series, size_t row,
+                                             uint32_t stage) {
+    std::vector<InstanceSample> rest;
+    for (const std::vector<InstanceSample>& later : std::span(series).subspan(row + 1)) {
       std::ranges::copy_if(later, std::back_inserter(rest),
-                           [&](const Sample& sample) { return sample.stage == stage; });
+                           [&](const InstanceSample& sample) { return sample.stage == stage; });
     }
     return rest;
   }
 
   // Why a row is not like the later ones. `longer`: the reason if it took longer.
-  std::optional<WarmupReason> differs(const Series& series, size_t row, WarmupReason longer) {
-    for (const Sample& sample : series[row]) {
-      const std::vector<Sample> rest = rest_of(series, row, sample.stage);
+  std::optional<WarmupReason> differs(const SampleSeries& series, size_t row, WarmupReason longer) {
+    for (const InstanceSample& sample : series[row]) {
+      const std::vector<InstanceSample> rest = rest_of(series, row, sample.stage);
       if (rest.empty()) continue;
       if (has_fewer_steps(sample, rest)) return WarmupReason::fewer_steps;
       // After the first, only what compiles, captures or tunes again.
@@ -196,11 +197,11 @@ class WarmupSearch {
 
   // Change-point test: sets apart all rows before the first one from which on the series is
   // homogeneous, and returns that one. A stage's last sample is kept.
-  size_t exclude_before_first_normal(const Series& series, WarmupReason longer) {
+  size_t exclude_before_first_normal(const SampleSeries& series, WarmupReason longer) {
     for (size_t row = 0; row + 1 < series.size(); ++row) {
       const auto reason = differs(series, row, longer);
       if (!reason) return row;
-      for (const Sample& sample : series[row]) {
+      for (const InstanceSample& sample : series[row]) {
         if (!rest_of(series, row, sample.stage).empty()) set_apart(sample.row, *reason);
       }
     }
@@ -211,7 +212,7 @@ class WarmupSearch {
   // token that the program generated to warm up.
   void look_at_leading_steps(std::span<const uint32_t> rows) {
     const auto per_step = [&](uint32_t row) {
-      return std::vector<Sample>{{row, at(row).stage, at(row).wall() / at(row).step_count}};
+      return std::vector<InstanceSample>{{row, at(row).stage, at(row).wall() / at(row).step_count}};
     };
     for (size_t i = 0; i + 1 < rows.size(); ++i) {
       const StageInstance& lead = at(rows[i]);
@@ -230,8 +231,8 @@ class WarmupSearch {
     for (size_t leading = 1; leading <= rows.size() / threshold::kQuarter; ++leading) {
       const Nanoseconds pause = at(rows[leading]).start - at(rows[leading - 1]).end;
       if (pause <= usual * threshold::kPaused) continue;
-      const Series series = {{{rows[0], 0, median(walls_of(rows.first(leading)))}},
-                             {{rows[leading], 0, median(walls_of(rows.subspan(leading)))}}};
+      const SampleSeries series = {{{rows[0], 0, median(walls_of(rows.first(leading)))}},
+                                   {{rows[leading], 0, median(walls_of(rows.subspan(leading)))}}};
       if (exclude_before_first_normal(series, WarmupReason::before_pause) == 0) return;
       for (const uint32_t row : rows.first(leading)) set_apart(row, WarmupReason::before_pause);
       return;
