@@ -212,14 +212,14 @@ ForwardPasses find_engine_passes(const KernelSequence& sequence, const Meaningfu
   return found;
 }
 
-double ratio(uint64_t part, uint64_t whole) {
+double share_of_count(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 // How far two candidates show the same passes.
 double agreement(const ForwardPasses& one, const ForwardPasses& other) {
   const auto [fewer, more] = std::minmax(one.passes.size(), other.passes.size());
-  return ratio(fewer, more);
+  return share_of_count(fewer, more);
 }
 
 // Scores of what repetition and names show, by how much each explains of the other. Structural
@@ -232,7 +232,7 @@ void weigh(const KernelSequence& sequence, std::span<const LayerBeat> beats,
   structural.score = structural.passes.empty() ? 0 : 1;
   if (structural.training) named.reason = structural.reason;
   if (structural.training || named.passes.empty()) return;
-  named.score = ratio(named.layers_in_passes, named.layers);
+  named.score = share_of_count(named.layers_in_passes, named.layers);
   if (structural.passes.empty() && named.attention_by_softmax) {
     // A loss also has a softmax between GEMMs.
     named.reason = {make_reason(ReasonKind::softmax_alone,
@@ -246,7 +246,7 @@ void weigh(const KernelSequence& sequence, std::span<const LayerBeat> beats,
     follow_read_backs(sequence, structural, named);
   } else if (!structural.passes.empty() && named.layers_in_passes == named.layers) {
     structural.score = std::min(1.0, attention_agrees(beats, structural) + threshold::kSmallPart) *
-                       std::min(1.0, ratio(structural.passes.size(), named.passes.size()));
+                       std::min(1.0, share_of_count(structural.passes.size(), named.passes.size()));
   }
 }
 
