@@ -218,8 +218,9 @@ double share_of_count(uint64_t part, uint64_t whole) {
 
 // How far two candidates show the same passes.
 double agreement(const ForwardPasses& one, const ForwardPasses& other) {
-  const auto [fewer, more] = std::minmax(one.passes.size(), other.passes.size());
-  return share_of_count(fewer, more);
+  const size_t passes = one.passes.size();
+  const size_t others = other.passes.size();
+  return share_of_count(std::min(passes, others), std::max(passes, others));
 }
 
 // Scores of what repetition and names show, by how much each explains of the other. Structural
