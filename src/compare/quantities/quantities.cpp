@@ -357,6 +357,7 @@ std::vector<Comparison> StageQuantities::compare_all() const {
   std::ranges::stable_partition(quantities, std::not_fn(&ComparedQuantity::is_from_wall));
   // Each takes a thousand resamples and is independent of the others.
   std::vector<std::future<std::optional<Comparison>>> begun;
+  begun.reserve(quantities.size());
   for (const ComparedQuantity quantity : quantities) {
     begun.push_back(std::async(std::launch::async, [this, quantity] {
       return quantity.is_from_wall() ? from_wall(quantity)
