@@ -84,7 +84,7 @@ class NcuRawRows {
           if (is_metric) own[row * metric_count] = ncu_value(content, scale, *reading);
         }
       } else if (is_metric) {
-        take_column(end, [=](size_t row, std::string_view cell) {
+        take_column(end, [=](size_t row, std::string_view cell) __attribute__((always_inline)) {
           own[row * metric_count] = ncu_value(cell, scale, *reading);
         });
       } else {
@@ -101,8 +101,8 @@ class NcuRawRows {
     const char* cell = nullptr;  // the next cell's content; nullptr if the row is unusual
   };
   // Passes each row's next cell to `use(row number, cell)` and advances to the next one. Rows with
-  // anything unusual are left to `settle`. Always inline, with `use` capturing by value, so that
-  // constants stay in registers.
+  // anything unusual are left to `settle`. Always inline, as is a `use` that captures by value, so
+  // that constants stay in registers.
   template <class Use>
   [[gnu::always_inline]] void take_column(const char* end, Use use) {
     Row* const rows = rows_.data();
