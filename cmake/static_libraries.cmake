@@ -30,6 +30,7 @@ llmprof_archive(SQLite::SQLite3 libsqlite3.a)
 llmprof_archive(ZLIB::ZLIB libz.a)
 find_library(LIBYAML yaml REQUIRED)
 find_library(LIBDEFLATE deflate REQUIRED)
+find_library(LIBUTF8PROC utf8proc REQUIRED)
 # A shared build gets these from OpenBLASConfig.cmake. No part that needs Fortran is linked.
 set(OpenBLAS_LIBRARIES ${archives}/openblas-pthread/libopenblas.a)
 set(OpenBLAS_INCLUDE_DIRS

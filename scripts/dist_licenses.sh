@@ -30,6 +30,7 @@ package_of_archive() {
     libsqlite3.a) echo libsqlite3-dev ;;
     libyaml.a) echo libyaml-dev ;;
     libdeflate.a) echo libdeflate-dev ;;
+    libutf8proc.a) echo libutf8proc-dev ;;
     libz.a) echo zlib1g-dev ;;
     libre2.a) echo libre2-dev ;;
     libopenblas.a | libopenblasp-*.a) echo libopenblas-pthread-dev ;;

@@ -1,64 +1,27 @@
 #include "report/terminal/text_layout.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <iterator>
 #include <map>
 #include <set>
-#include <span>
 
 namespace llmprof::report {
 namespace {
 
+// The defaults are those of a byte that is not UTF-8.
 struct Character {
-  char32_t code = 0;
+  size_t columns = 1;
   size_t bytes = 1;
 };
 
 Character first_of(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const size_t wanted = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  Character character;
-  character.bytes = std::min(wanted, text.size());
-  constexpr std::array<unsigned, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  character.code = lead & kLeadBits[wanted];
-  for (size_t i = 1; i < character.bytes; ++i) {
-    character.code = (character.code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  return character;
-}
-
-struct CodeRange {
-  char32_t first;
-  char32_t last;
-};
-
-// Blocks of Unicode 15 that terminals show without a column of their own: combining marks, joiners,
-// variation selectors.
-constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
-                                    {0x0610, 0x061A}, {0x064B, 0x065F}, {0x200B, 0x200F},
-                                    {0x20D0, 0x20FF}, {0x3099, 0x309A}, {0xFE00, 0xFE0F},
-                                    {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF}};
-
-// East Asian Wide and Fullwidth, and emoji.
-constexpr auto kWide = std::to_array<CodeRange>(
-    {{0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},
-     {0x25FD, 0x25FE},   {0x2614, 0x2615},   {0x26A1, 0x26A1},   {0x2705, 0x2705},
-     {0x274C, 0x274C},   {0x2795, 0x2797},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
-     {0x3400, 0x4DBF},   {0x4E00, 0xA4CF},   {0xA960, 0xA97F},   {0xAC00, 0xD7A3},
-     {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
-     {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}});
-
-bool is_in(std::span<const CodeRange> ranges, char32_t code) {
-  const auto next = std::ranges::upper_bound(ranges, code, {}, &CodeRange::first);
-  return next != ranges.begin() && code <= std::prev(next)->last;
-}
-
-size_t columns_of(char32_t code) {
-  if (code < kCombining[0].first) return 1;
-  if (is_in(kCombining, code)) return 0;
-  return is_in(kWide, code) ? 2 : 1;
+  utf8proc_int32_t code = 0;
+  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                      static_cast<utf8proc_ssize_t>(text.size()), &code);
+  if (bytes <= 0) return {};
+  return {.columns = static_cast<size_t>(utf8proc_charwidth(code)),
+          .bytes = static_cast<size_t>(bytes)};
 }
 
 // The longest end of the text that takes at most `width` columns.
@@ -66,11 +29,11 @@ std::string_view back_of(std::string_view text, size_t width) {
   size_t rest = display_width(text);
   while (rest > width) {
     const Character character = first_of(text);
-    rest -= columns_of(character.code);
+    rest -= character.columns;
     text.remove_prefix(character.bytes);
   }
   // Combining marks whose character was cut off.
-  while (!text.empty() && columns_of(first_of(text).code) == 0) {
+  while (!text.empty() && first_of(text).columns == 0) {
     text.remove_prefix(first_of(text).bytes);
   }
   return text;
@@ -114,7 +77,7 @@ size_t display_width(std::string_view text) {
   size_t width = 0;
   while (!text.empty()) {
     const Character character = first_of(text);
-    width += columns_of(character.code);
+    width += character.columns;
     text.remove_prefix(character.bytes);
   }
   return width;
@@ -125,7 +88,7 @@ std::string_view front_of(std::string_view text, size_t width) {
   size_t end = 0;
   while (end < text.size()) {
     const Character character = first_of(text.substr(end));
-    used += columns_of(character.code);
+    used += character.columns;
     if (used > width) break;
     end += character.bytes;
   }

@@ -15,6 +15,8 @@ using Lines = std::vector<std::string>;
 TEST(DisplayWidth, CountsColumnsNotBytes) {
   EXPECT_EQ(display_width(""), 0U);
   EXPECT_EQ(display_width("plain"), 5U);
+  EXPECT_EQ(display_width("\xE0\xA4\x95\xE0\xA5\x8D"), 1U);  // Devanagari with a virama
+  EXPECT_EQ(display_width("a\xFFz"), 3U);                    // not UTF-8
   EXPECT_EQ(display_width("1.5 \xC2\xB1 0.2 \xC2\xB5s\xE2\x80\xA6"), 13U);
   EXPECT_EQ(display_width(std::string(kWideMiddle) + "a"), 3U);
   EXPECT_EQ(display_width("\xF0\x9F\x98\x80"), 2U);         // an emoji
