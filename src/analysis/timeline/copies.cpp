@@ -21,9 +21,8 @@ trace::MemoryPlace place_of(const std::vector<trace::MemoryPlace>& places, size_
   return row < places.size() ? places[row] : trace::MemoryPlace::unknown;
 }
 
-struct CopyGroup {
-  uint64_t count = 0;
-  Nanoseconds total = 0;        // overlap counts twice
+// Overlap counts twice.
+struct CopyGroup : Calls {
   Nanoseconds sized_total = 0;  // of copies with a known size
   std::vector<uint64_t> sizes;
 };
@@ -35,10 +34,10 @@ profile::Copies copies_of(const trace::Trace& trace, const CopyKey& key, CopyGro
   row.direction = to_printable(direction);
   row.from = unless_empty(to_string(from));
   row.to = unless_empty(to_string(to));
-  row.count = group.count;
+  row.count = group.calls;
   row.total = to_milliseconds(group.total);
   std::vector<uint64_t>& sizes = group.sizes;
-  row.without_size = group.count - sizes.size();
+  row.without_size = group.calls - sizes.size();
   if (sizes.empty()) return row;
   const auto size = [](uint64_t bytes) { return profile::Bytes{static_cast<double>(bytes)}; };
   std::ranges::sort(sizes);
@@ -61,8 +60,7 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
                       place_of(memory.from, row), place_of(memory.to, row)};
     CopyGroup& group = groups[key];
     const Nanoseconds time = std::max<Nanoseconds>(0, memory.end[row] - memory.start[row]);
-    ++group.count;
-    group.total += time;
+    group += {1, time};
     // 0 if the capture has no sizes.
     if (memory.bytes[row] == 0) continue;
     group.sized_total += time;

@@ -93,11 +93,8 @@ void each_instance(const std::vector<LaunchPass>& recorded, const Visit& visit) 
   }
 }
 
-struct RunOfOneStage {
+struct RunOfOneStage : PassTimes {
   uint32_t stage = 0;
-  uint64_t passes = 0;
-  double total = 0;
-  [[nodiscard]] double per_pass() const { return total / static_cast<double>(passes); }
 };
 
 // For each stage, the time per pass in the run that contains the median pass.
@@ -235,7 +232,9 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     }
     const TimedPass& ends = passes[last];
     const bool at_the_cut = cut && last + 1 == passes.size();
-    RunOfOneStage run{passes[first].stage, last - first + 1, 0};
+    RunOfOneStage run;
+    run.stage = passes[first].stage;
+    run.passes = last - first + 1;
     if (ends.done) {
       run.total = as_double(*ends.done - passes[first].start);
     } else if (!at_the_cut && ends.next != trace::kOpenEnd) {
