@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "analysis/ranking/kernel_table.h"
 #include "analysis/shown/shown.h"
 #include "base/text.h"
 
@@ -43,6 +44,7 @@ Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
   results.collectives = found.take<Collectives>();
   profile::Profile& profile = analyzed.profile;
   for (const Pass& pass : all_passes()) pass.fill(found, profile);
+  add_longest(profile);
   profile.tool.version = options.tool_version;
   profile.captures_failed = options.run.captures_failed;
   for (const Diagnostic& item : run.diagnostics.items()) {

@@ -8,6 +8,7 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/same_work.h"
 #include "analysis/result/parts.h"
+#include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis/untraced/collector_overhead.h"
@@ -63,7 +64,13 @@ std::tuple<KernelRanking, std::optional<profile::MetricJoin>> rank_and_join(
 
 profile::Engine engine_of(const Prepared& in, const KernelRanking& ranking, const Stages& stages) {
   return find_engine(in.rules.engines, in.trace, with_operators(in), ranking, stages,
-                     in.options.workload.command);
+                     in.options.workload.command.value_or(""));
+}
+
+std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> all_operators(
+    const Prepared& in, const profile::Totals& totals) {
+  Operators operators = find_operators(with_operators(in), totals);
+  return {std::move(operators.rows), std::move(operators.found)};
 }
 
 std::vector<profile::DeviceTime> device_rows(const DeviceTimes& times,
@@ -79,7 +86,7 @@ std::vector<profile::DeviceTime> device_rows(const DeviceTimes& times,
   return rows;
 }
 
-UntracedTimes without_tracing(const Prepared& in, const Stages& stages, const Budgets& budgets) {
+UntracedStages without_tracing(const Prepared& in, const Stages& stages, const Budgets& budgets) {
   return find_untraced_times(in.trace, stages, budgets, in.options.control,
                              in.options.selection.steps.has_value());
 }
@@ -88,8 +95,12 @@ std::vector<profile::ServedWindow> served_requests(const Prepared& in, const Sta
   return in.narrowed ? std::vector<profile::ServedWindow>() : served_windows(in.trace, stages);
 }
 
-Layers all_layers(const Prepared& in, const Stages& stages, const Annotations& annotations) {
-  return find_layers(in.trace, stages, pointer_to(annotations), in.names);
+std::tuple<Layers, std::vector<profile::Layer>, profile::LayerSummary> all_layers(
+    const Prepared& in, const Stages& stages, const Annotations& annotations) {
+  Layers layers = find_layers(in.trace, stages, pointer_to(annotations), in.names);
+  auto rows = layers.rows;
+  auto summary = layer_summary(layers);
+  return {std::move(layers), std::move(rows), std::move(summary)};
 }
 
 void report_unjoined(const KernelRanking& ranking, const std::optional<profile::MetricJoin>& join,
@@ -104,33 +115,41 @@ void report_unjoined(const KernelRanking& ranking, const std::optional<profile::
                    join->unjoined);
 }
 
-Utilization use_of_peaks(const Prepared& in, const Stages& stages, Diagnostics& diagnostics) {
-  Utilization use = measure_utilization(in, stages);
-  for (const InputWarning& warning : use.warnings) diagnostics.warn(warning.code, warning.message);
-  return use;
+std::tuple<UseOfPeaks, profile::Workload> use_of_peaks(const Prepared& in, const Stages& stages,
+                                                       Diagnostics& diagnostics) {
+  UseOfPeaks use = measure_utilization(in, stages);
+  diagnostics.merge(use.warnings);
+  profile::Workload workload = use.workload;
+  return {std::move(use), std::move(workload)};
 }
 
-const llm::GpuSpec* spec_of(const Utilization& use) { return use.gpu ? &*use.gpu : nullptr; }
+std::optional<profile::Selection> selected(const Prepared& in) {
+  const profile::Selection& selection = in.options.selection;
+  const bool all = !selection.device && !selection.stage && !selection.steps;
+  return all ? std::nullopt : std::optional(selection);
+}
 
-Roofline find_roofline(const trace::Trace& trace, trace::DeviceKind device,
-                       const KernelRanking& ranking, const Utilization& use) {
+const llm::GpuSpec* spec_of(const UseOfPeaks& use) { return use.gpu ? &*use.gpu : nullptr; }
+
+RankedRoofline find_roofline(const trace::Trace& trace, trace::DeviceKind device,
+                             const KernelRanking& ranking, const UseOfPeaks& use) {
   if (device == trace::DeviceKind::cpu) return operator_roofline(ranking, spec_of(use));
-  Roofline roofline = kernel_roofline(ranking);
+  RankedRoofline roofline = kernel_roofline(ranking);
   place_by_counters(trace, ranking, use, roofline);
   return roofline;
 }
 
 OfStages potential_savings(const trace::Trace& trace, const Stages& stages,
-                           const UntracedTimes& untraced, const Utilization& use) {
+                           const UntracedStages& untraced, const UseOfPeaks& use) {
   OfStages savings = stage_savings(stages, untraced.budgets, use);
   limit_to_unprofiled(trace, stages, savings);
   return savings;
 }
 
 std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& stages,
-                                           const UntracedTimes& untraced, const OfStages& savings,
-                                           const Utilization& use, const KernelRanking& ranking,
-                                           const Roofline& roofline, const Counters& counters,
+                                           const UntracedStages& untraced, const OfStages& savings,
+                                           const UseOfPeaks& use, const KernelRanking& ranking,
+                                           const RankedRoofline& roofline, const Counters& counters,
                                            const profile::Engine& engine) {
   auto findings =
       find_findings({in.trace, stages, untraced.budgets, savings, use, ranking, roofline,
@@ -141,10 +160,6 @@ std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& sta
 
 std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
   return total_by_scope(trace, stages);
-}
-
-LongestKernels longest_names(const std::vector<profile::Kernel>& kernels) {
-  return longest_kernels(kernels, SIZE_MAX);
 }
 
 // Each row says when its pass is skipped and whether its result is freed early; `into` names the
@@ -165,7 +180,7 @@ std::vector<Pass> make_passes() {
       Pass("budgets", time_budgets).skipped_if(no_stages),
       Pass("untraced times", without_tracing).skipped_if(no_stages),
       Pass("served requests", served_requests).skipped_if(no_stages),
-      Pass("layers", all_layers),
+      Pass("layers", all_layers).into(&Profile::layers, &Profile::layer_summary),
       Pass("kernel sequences", find_kernel_sequences)
           .skipped_if(no_stages)
           .into(&Profile::kernel_sequences),
@@ -174,35 +189,30 @@ std::vector<Pass> make_passes() {
       Pass("profiled launches", report_unjoined).skipped_if(nothing_profiled),
       Pass("sources", report_sources),
       Pass("launch shapes", open_kernels),
-      Pass("operators", [](const Prepared& in) { return find_operators(with_operators(in)); })
-          .into(fill_operators),
-      Pass("utilization", use_of_peaks),
+      Pass("operators", all_operators).into(&Profile::operators, &Profile::operators_found),
+      Pass("utilization", use_of_peaks).into(&Profile::workload),
       Pass("counters", attribute_counters),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("findings", all_findings).skipped_if(no_stages).into(&Profile::findings),
       Pass("context", result::context).into(&Profile::context),
-      Pass("selection", result::selection).into(&Profile::selection),
+      Pass("selection", selected).into(&Profile::selection),
       Pass("model", result::model).into(&Profile::model),
-      Pass("workload", result::workload).into(&Profile::workload),
       Pass("peaks", result::utilization).into(&Profile::utilization),
       Pass("time of devices", device_rows).into(&Profile::device_time),
       Pass("workload's own times", result::stage1).into(&Profile::stage1),
       Pass("overhead", result::overhead).into(&Profile::overhead),
       Pass("stages found", result::stages_found).into(&Profile::stages_found),
-      Pass("coverage", result::coverage).into(&Profile::coverage),
+      Pass("coverage", coverage).into(&Profile::coverage),
       Pass("token times", result::token_times).into(&Profile::token_times),
       Pass("stage figures", result::stages).into(&Profile::stages),
       Pass("stage notes", result::stage_notes).into(&Profile::stage_notes),
       Pass("steps", result::steps).into(&Profile::steps),
-      Pass("gaps", result::gaps).into(&Profile::gaps),
-      Pass("repeated gaps", result::repeated_gaps).into(&Profile::repeated_gaps),
+      Pass("gaps", result::gaps).into(&Profile::gaps, &Profile::repeated_gaps),
       Pass("slow steps", result::slow_steps)
           .into(&Profile::slow_steps, &Profile::slow_step_rule_reasons),
-      Pass("all layers", result::layers).into(&Profile::layers, &Profile::layer_summary),
       Pass("ranked kernels", ranked_kernels).into(&Profile::kernels, &Profile::kernels_topk),
       Pass("classes", ranked_classes).into(&Profile::classes),
-      Pass("longest kernels", longest_names).into(fill_longest),
       Pass("bounds of kernels", named_roofline).into(&Profile::roofline),
       Pass("savings", named_savings).into(&Profile::savings),
   };

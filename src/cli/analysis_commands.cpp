@@ -51,11 +51,10 @@ void set_outputs(const Arguments& arguments, session::AnalyzeOptions& options) {
 }
 
 session::AnalyzeOptions options_of(const Arguments& arguments) {
-  const auto count = [&](std::string_view name) {
-    const auto value = arguments.number(name);
-    return value ? std::optional<analysis::TokenCount>(
-                       {static_cast<uint64_t>(*value), std::string(name)})
-                 : std::nullopt;
+  const auto count = [&](std::string_view name, std::optional<uint64_t>& into,
+                         std::optional<std::string>& source) {
+    into = arguments.number(name);
+    if (into) source = name;
   };
   const auto parallel = [&](std::string_view name) {
     return static_cast<uint32_t>(arguments.number(name).value_or(1));
@@ -68,10 +67,13 @@ session::AnalyzeOptions options_of(const Arguments& arguments) {
   options.steps = arguments.text("--steps");
   auto& requested = options.requested;
   requested.gpu = arguments.text("--gpu");
-  requested.workload.prompt_tokens = count("--prompt-tokens");
-  requested.workload.new_tokens = count("--new-tokens");
-  requested.workload.batch = count("--batch");
-  requested.workload.parallel = {parallel("--tp"), parallel("--pp"), parallel("--ep")};
+  profile::Workload& workload = requested.workload;
+  count("--prompt-tokens", workload.prompt_tokens, workload.prompt_tokens_source);
+  count("--new-tokens", workload.new_tokens, workload.new_tokens_source);
+  count("--batch", workload.batch, workload.batch_source);
+  workload.tp = parallel("--tp");
+  workload.pp = parallel("--pp");
+  workload.ep = parallel("--ep");
   requested.selection.stage = arguments.text("--stage");
   if (const auto device = arguments.number("--device")) {
     requested.selection.device = static_cast<uint32_t>(*device);

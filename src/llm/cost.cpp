@@ -107,7 +107,7 @@ PassShape shape_of(const ModelSpec& model, const MixedPass& pass) {
 // The parts of one pass on one of tp GPUs, over all pipeline stages.
 class PassCalculation {
  public:
-  PassCalculation(const ModelSpec& model, const PassShape& pass, const Parallelism& parallel)
+  PassCalculation(const ModelSpec& model, const PassShape& pass, const Degrees& parallel)
       : model_(model),
         pass_(pass),
         tp_(at_least_one(parallel.tp)),
@@ -153,7 +153,7 @@ class PassCalculation {
     return rows * model_.hidden * model_.dtype.bytes / tp_;
   }
 
-  [[nodiscard]] CostPart projections() const {
+  [[nodiscard]] CostLine projections() const {
     double flops = multiply(layer_.attention);
     for (const Attending& sequences : pass_.sequences) {
       if (!sequences.expands_latent) continue;
@@ -174,11 +174,11 @@ class PassCalculation {
     return kFlopsPerWeight * heads * (key + latent.rope_dim + value);
   }
 
-  [[nodiscard]] CostPart attention() const {
+  [[nodiscard]] CostLine attention() const {
     const bool expands =
         std::any_of(pass_.sequences.begin(), pass_.sequences.end(),
                     [](const Attending& sequences) { return sequences.expands_latent; });
-    CostPart part{model_.latent && !expands ? "attention (over the latent)" : "attention", 0, 0, 0};
+    CostLine part{model_.latent && !expands ? "attention (over the latent)" : "attention", 0, 0, 0};
     const double token_bytes = cached_values(model_, tp_) * model_.kv_cache.bytes;
     for (const LayerGroup& group : groups_) {
       double touched = tokens_;  // new tokens are written, older ones read
@@ -192,7 +192,7 @@ class PassCalculation {
     return part;
   }
 
-  [[nodiscard]] CostPart dense_feed_forward() const {
+  [[nodiscard]] CostLine dense_feed_forward() const {
     const double count = layers_of(FeedForwardKind::dense);
     return {"feed-forward", count * multiply(layer_.dense),
             count * bytes_of(layer_.dense, model_.weights), 0};
@@ -230,7 +230,7 @@ class PassCalculation {
     return (layers() * layer_.norms + last) * model_.dtype.bytes;
   }
 
-  [[nodiscard]] CostPart head() const {
+  [[nodiscard]] CostLine head() const {
     const double positions = pass_.positions_with_logits;
     Weights weights;
     weights.matrices = static_cast<double>(model_.vocabulary) * model_.hidden / tp_;
@@ -257,10 +257,10 @@ class PassCalculation {
   std::vector<LayerGroup> groups_;
 };
 
-PassCost cost_of(const ModelSpec& model, const PassShape& shape, const Parallelism& parallel) {
+PassCost cost_of(const ModelSpec& model, const PassShape& shape, const Degrees& parallel) {
   PassCost cost = PassCalculation(model, shape, parallel).run();
   const double stages = at_least_one(parallel.pp);
-  for (CostPart& part : cost.parts) {
+  for (CostLine& part : cost.parts) {
     part.flops /= stages;
     part.weight_bytes /= stages;
     part.kv_bytes /= stages;
@@ -290,22 +290,21 @@ double causal_pairs(const SequenceSums& sums) {
 
 double PassCost::flops() const {
   double sum = 0;
-  for (const CostPart& part : parts) sum += part.flops;
+  for (const CostLine& part : parts) sum += part.flops;
   return sum;
 }
 
 double PassCost::bytes() const {
   double sum = 0;
-  for (const CostPart& part : parts) sum += part.weight_bytes + part.kv_bytes;
+  for (const CostLine& part : parts) sum += part.weight_bytes + part.kv_bytes;
   return sum;
 }
 
-PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel) {
+PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Degrees& parallel) {
   return cost_of(model, shape_of(model, pass), parallel);
 }
 
-PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass,
-                         const Parallelism& parallel) {
+PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass, const Degrees& parallel) {
   return cost_of(model, shape_of(model, pass), parallel);
 }
 

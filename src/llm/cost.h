@@ -11,7 +11,7 @@ namespace llmprof::llm {
 
 // How a model is distributed over GPUs. Experts are distributed over `ep` GPUs, or over `tp` if ep
 // is 1. If ep exceeds tp, there are ep / tp replicas of the rest, each with its own batch.
-struct Parallelism {
+struct Degrees {
   uint32_t tp = 1;
   uint32_t pp = 1;
   uint32_t ep = 1;
@@ -63,7 +63,7 @@ struct MixedPass {
 };
 
 // A line of the calculation, as shown in reports.
-struct CostPart {
+struct CostLine {
   std::string name;  // "q, k, v, o projections", "attention", "routed experts", "head", ...
   double flops = 0;
   double weight_bytes = 0;  // read once per pass
@@ -73,15 +73,14 @@ struct CostPart {
 // What one GPU computes and moves for a pass; the mean over pipeline stages. Excludes activations:
 // they are small compared with the weights, and fused kernels keep them in cache.
 struct PassCost {
-  std::vector<CostPart> parts;
+  std::vector<CostLine> parts;
   [[nodiscard]] double flops() const;
   [[nodiscard]] double bytes() const;
 };
 
-PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel);
+PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Degrees& parallel);
 // The same parts. Attention is exact except in layers with a window.
-PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass,
-                         const Parallelism& parallel);
+PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass, const Degrees& parallel);
 
 // Parameters and FLOPs are doubles, since a faulty specification may have any size. Counts that no
 // model reaches are capped here, where every double still fits an integer.

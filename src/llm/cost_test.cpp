@@ -20,12 +20,12 @@ ModelSpec dense_graph() {
   return parsed(testing::file_bytes(testing::test_data("models") / "dense_graph_config.json"));
 }
 
-const CostPart& part(const PassCost& cost, std::string_view name) {
-  for (const CostPart& item : cost.parts) {
+const CostLine& part(const PassCost& cost, std::string_view name) {
+  for (const CostLine& item : cost.parts) {
     if (item.name == name) return item;
   }
   ADD_FAILURE() << "no part " << name;
-  static const CostPart none;
+  static const CostLine none;
   return none;
 }
 
@@ -155,7 +155,7 @@ TEST(Cost, ExpertsAreSpreadOverEpOrTp) {
   EXPECT_DOUBLE_EQ(part(pass_cost(model, pass, {2, 1, 2}), "routed experts").weight_bytes,
                    whole / 2);
   // Two replicas of the rest with 4 tokens each: 8 tokens reach the experts; this GPU has half.
-  const CostPart apart = part(pass_cost(model, pass, {1, 1, 2}), "routed experts");
+  const CostLine apart = part(pass_cost(model, pass, {1, 1, 2}), "routed experts");
   EXPECT_DOUBLE_EQ(apart.weight_bytes, 3 * 8 * (1 - std::pow(0.75, 8)) / 2 * kExpert * 2);
   EXPECT_DOUBLE_EQ(apart.flops, 8 * 2 * 3 * 2 * kExpert / 2);
 }

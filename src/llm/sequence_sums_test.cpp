@@ -46,8 +46,8 @@ ModelSpec dense_model() {
   return model_of(testing::file_bytes(testing::test_data("models") / "dense_graph_config.json"));
 }
 
-CostPart attention_of(const PassCost& cost) {
-  for (const CostPart& part : cost.parts) {
+CostLine attention_of(const PassCost& cost) {
+  for (const CostLine& part : cost.parts) {
     if (part.name.starts_with("attention") && part.kv_bytes > 0) return part;
   }
   ADD_FAILURE() << "no attention";

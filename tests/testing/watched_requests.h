@@ -87,7 +87,7 @@ class WatchedRequests {
   void note_kernels(int function, int count, Nanoseconds start) {
     for (int i = 0; i < count; ++i) note_launch(CallKind::kernel, function + i % 3, start + 2 * i);
   }
-  UntracedTimes find(WatchedRequests* control) {
+  UntracedStages find(WatchedRequests* control) {
     const Budgets budgets = t.budgets();
     return find_untraced_times(t.trace(), t.stages(), budgets,
                                control != nullptr ? &control->t.freeze() : nullptr, false);
@@ -105,7 +105,7 @@ class WatchedRequests {
 
 // Prefills of 900 and 940: 920 - 800 busy leaves 120. Steps of 180 and 190: decodes of 540 and 570,
 // mean 555 with 450 busy.
-inline void expect_times_by_instance(const UntracedTimes& untraced) {
+inline void expect_times_by_instance(const UntracedStages& untraced) {
   const StageUntraced& prefill = untraced.stages.at(0);
   expect_whole_stage(prefill);
   EXPECT_EQ(prefill.source, UntracedSource::control_launches);

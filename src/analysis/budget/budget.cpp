@@ -1,11 +1,13 @@
 #include "analysis/budget/budget.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_causes.h"
 #include "analysis/budget/idle_gaps.h"
 #include "analysis/budget/slow_steps.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -276,6 +278,42 @@ BudgetPart budget_part(size_t part, trace::DeviceKind device) {
   if (found == BudgetPart::idle_before_first) return BudgetPart::before_first_operator;
   if (found == BudgetPart::idle_after_last) return BudgetPart::after_last_operator;
   return BudgetPart::between_operators;
+}
+
+Nanoseconds fill_budget(const std::vector<PartTotal>& totals, uint64_t instances,
+                        uint64_t untraced_steps, profile::Stage& stage) {
+  Nanoseconds wall = 0;
+  Nanoseconds idle = 0;
+  Nanoseconds not_traced = 0;
+  for (const PartTotal& part : totals) {
+    wall += part.time;
+    if (part.idle) idle += part.time;
+    if (part.part == BudgetPart::not_traced) not_traced += part.time;
+  }
+  const double traced = as_double(wall - not_traced);
+  const auto count = static_cast<double>(instances);
+  const auto steps = static_cast<double>(stage.decode_step_count);
+  std::vector<profile::BudgetPart>& rows = stage.budget.emplace();
+  for (const auto& [part, time, is_idle] : totals) {
+    profile::BudgetPart& row = rows.emplace_back();
+    row.part = part;
+    row.time = to_milliseconds(as_double(time) / count);
+    row.share = {as_double(time) / as_double(wall)};
+    row.total_ns = {time};
+    row.idle = is_idle;
+    if (part == BudgetPart::not_traced) continue;
+    row.share_of_traced = {as_double(time) / traced};
+    row.per_step = to_milliseconds(ratio(as_double(time), steps));
+  }
+  std::ranges::stable_sort(rows, std::greater(), &profile::BudgetPart::total_ns);
+  if (instances == 0) return not_traced;
+  if (steps > 0) {
+    stage.wall_per_step =
+        to_milliseconds(as_double(wall) / (steps + static_cast<double>(untraced_steps)));
+  }
+  stage.idle = to_milliseconds(as_double(idle) / count);
+  stage.idle_share_of_wall = share(as_double(idle), traced);
+  return not_traced;
 }
 
 Budgets time_budgets(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,

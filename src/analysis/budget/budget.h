@@ -12,6 +12,7 @@
 #include "analysis/stages/stages.h"
 #include "profile/budget_parts.h"
 #include "profile/reasons.h"
+#include "profile/stages.h"
 #include "profile/steps.h"
 
 namespace llmprof::analysis {
@@ -57,7 +58,7 @@ struct IdleGap {
 
 // Long gaps at the same place in a stage: between the same two pieces of GPU work, each at least
 // half as long as the longest.
-struct RepeatedGap {
+struct RepeatedIdleGap {
   IdleGap longest;
   uint64_t count = 0;     // at least 2
   Nanoseconds total = 0;  // idle time in all these gaps
@@ -87,9 +88,21 @@ struct Budgets {
   std::vector<PartTimes> instances;  // one per instance; the parts of each sum to its wall time
   std::vector<StageBudget> stages;   // one per stage
   std::vector<IdleGap> gaps;  // the longest of each stage, longest first, at most 10 per stage
-  std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 per stage
+  std::vector<RepeatedIdleGap>
+      repeated_gaps;  // by stage, the largest total first, at most 3 per stage
   std::vector<profile::SlowStep> slow_steps;  // the slowest of each stage, at most 5 per stage
 };
+
+// The time of one part over all instances of a stage.
+struct PartTotal {
+  BudgetPart part = BudgetPart::unattributed;
+  Nanoseconds time = 0;
+  bool idle = false;
+};
+// Fills a stage's budget and what follows from it; the stage must have its decode_step_count.
+// Returns the untraced time in these totals.
+Nanoseconds fill_budget(const std::vector<PartTotal>& totals, uint64_t instances,
+                        uint64_t untraced_steps, profile::Stage& stage);
 
 // An instance without GPU work is entirely unattributed: no launch can explain it.
 Budgets time_budgets(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,

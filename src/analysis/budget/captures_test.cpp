@@ -178,7 +178,7 @@ TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
   const DescribedNames names(read.trace, KernelRules::load({}).value());
   const Budgets budgets = time_budgets(read.trace, read.stages, names, BudgetBasis(read.trace));
   const auto stall = std::find_if(
-      budgets.repeated_gaps.begin(), budgets.repeated_gaps.end(), [&](const RepeatedGap& gap) {
+      budgets.repeated_gaps.begin(), budgets.repeated_gaps.end(), [&](const RepeatedIdleGap& gap) {
         const StageInstance& instance = read.stages.instances[gap.longest.instance.index()];
         return read.stages.stages[instance.stage].name == "decode";
       });

@@ -213,22 +213,22 @@ bool comes_first(const IdleGap& a, const IdleGap& b) {
 }
 
 // `gaps` are sorted, longest first.
-std::vector<RepeatedGap> repeated_gaps(const trace::Trace& trace,
-                                       const std::vector<IdleGap>& gaps) {
-  std::map<std::pair<WorkKey, WorkKey>, RepeatedGap> by_work;
+std::vector<RepeatedIdleGap> repeated_gaps(const trace::Trace& trace,
+                                           const std::vector<IdleGap>& gaps) {
+  std::map<std::pair<WorkKey, WorkKey>, RepeatedIdleGap> by_work;
   for (const IdleGap& gap : gaps) {
     if (!gap.before || !gap.after) continue;
-    RepeatedGap& place = by_work[{work_key(trace, *gap.before), work_key(trace, *gap.after)}];
+    RepeatedIdleGap& place = by_work[{work_key(trace, *gap.before), work_key(trace, *gap.after)}];
     if (place.count == 0) place.longest = gap;
     if (gap.idle * 2 < place.longest.idle) continue;
     ++place.count;
     place.total += gap.idle;
   }
-  std::vector<RepeatedGap> places;
+  std::vector<RepeatedIdleGap> places;
   for (const auto& [work, place] : by_work) {
     if (place.count > 1) places.push_back(place);
   }
-  std::ranges::stable_sort(places, std::greater(), &RepeatedGap::total);
+  std::ranges::stable_sort(places, std::greater(), &RepeatedIdleGap::total);
   if (places.size() > kMostRepeated) places.resize(kMostRepeated);
   return places;
 }
@@ -286,7 +286,7 @@ void LongestGaps::describe(const trace::Trace& trace, const DescribedNames& name
   std::vector<IdleGap*> kept;
   kept.reserve(budgets.gaps.size() + budgets.repeated_gaps.size());
   for (IdleGap& gap : budgets.gaps) kept.push_back(&gap);
-  for (RepeatedGap& gap : budgets.repeated_gaps) kept.push_back(&gap.longest);
+  for (RepeatedIdleGap& gap : budgets.repeated_gaps) kept.push_back(&gap.longest);
   find_host_activity(trace, calls, kept);
   const auto name_of = [&](const std::optional<GpuWorkRow>& work) {
     return work ? work_name(trace, names, work->kind, work->row) : std::string();

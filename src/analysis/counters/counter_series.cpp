@@ -31,15 +31,15 @@ constexpr std::array kKnown = {
 
 // Bits of nvmlClocksEventReasons.
 constexpr std::array kReasons = {
-    ThrottleReason{0x1, "GPU idle", false},
-    ThrottleReason{0x2, "application clocks setting", false},
-    ThrottleReason{0x4, "power cap", true},
-    ThrottleReason{0x8, "hardware slowdown", true},
-    ThrottleReason{0x10, "sync boost", false},
-    ThrottleReason{0x20, "thermal slowdown (software)", true},
-    ThrottleReason{0x40, "thermal slowdown (hardware)", true},
-    ThrottleReason{0x80, "power brake (hardware)", true},
-    ThrottleReason{0x100, "display clock setting", false},
+    ThrottleBit{0x1, "GPU idle", false},
+    ThrottleBit{0x2, "application clocks setting", false},
+    ThrottleBit{0x4, "power cap", true},
+    ThrottleBit{0x8, "hardware slowdown", true},
+    ThrottleBit{0x10, "sync boost", false},
+    ThrottleBit{0x20, "thermal slowdown (software)", true},
+    ThrottleBit{0x40, "thermal slowdown (hardware)", true},
+    ThrottleBit{0x80, "power brake (hardware)", true},
+    ThrottleBit{0x100, "display clock setting", false},
 };
 
 using Sample = CounterSeries::Sample;
@@ -74,9 +74,9 @@ std::optional<CounterRole> counter_role(std::string_view name, std::string_view 
   return std::nullopt;
 }
 
-std::vector<ThrottleReason> throttle_reasons(uint64_t mask) {
-  std::vector<ThrottleReason> found;
-  for (const ThrottleReason& reason : kReasons) {
+std::vector<ThrottleBit> throttle_reasons(uint64_t mask) {
+  std::vector<ThrottleBit> found;
+  for (const ThrottleBit& reason : kReasons) {
     if ((mask & reason.bit) == 0) continue;
     found.push_back(reason);
     mask &= ~reason.bit;

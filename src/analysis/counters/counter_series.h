@@ -32,13 +32,13 @@ std::optional<CounterRole> counter_role(std::string_view name, std::string_view 
 
 // NVML's reasons for lower clocks. Power, heat and hardware limits are `slowing`; an idle GPU and
 // clocks set on purpose are not.
-struct ThrottleReason {
+struct ThrottleBit {
   uint64_t bit = 0;
   std::string_view words;
   bool slowing = false;
 };
 // The reasons of a mask; all unknown bits together are one reason.
-std::vector<ThrottleReason> throttle_reasons(uint64_t mask);
+std::vector<ThrottleBit> throttle_reasons(uint64_t mask);
 
 // The samples of one counter or sensor of one device, in time order.
 class CounterSeries {

@@ -180,7 +180,7 @@ class SampleOwners {
     const CounterSeries::Share written = written_.over(sample.start, sample.end);
     if (written.covered != whole) return;
     KernelSamples& kernel = into_.rows[row];
-    ++into_.attributed;
+    ++into_.attributed_samples;
     ++kernel.samples;
     kernel.time += whole;
     kernel.own += own;
@@ -223,7 +223,8 @@ std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const Kerne
     for (const auto& [start, end] : owners.samples()) intervals.push_back(end - start);
   }
   if (intervals.empty()) return std::nullopt;
-  sampled.interval = nearest_rank(intervals, 0.5);
+  sampled.interval = to_milliseconds(nearest_rank(intervals, 0.5));
+  sampled.least_share_of_sample = {kLeastShareOfSample};
   return sampled;
 }
 

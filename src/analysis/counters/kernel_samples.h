@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/ranking/kernels.h"
+#include "profile/kernels.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -25,11 +26,9 @@ struct KernelSamples {
   std::optional<double> tensor_active;
 };
 
-struct SampledRows {
+// Does not yet count kernels.
+struct SampledRows : profile::SampledKernels {
   std::vector<KernelSamples> rows;  // one per row of the ranking
-  uint64_t samples = 0;             // of DRAM bytes
-  uint64_t attributed = 0;          // samples that one kernel filled
-  Nanoseconds interval = 0;         // median sample length
 };
 
 // None without samples of DRAM bytes, or if the ranking has no launch times.

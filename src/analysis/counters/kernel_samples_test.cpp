@@ -38,8 +38,8 @@ TEST_F(KernelSamplesTest, ALongKernelOwnsTheSamplesThatItFills) {
   for (Nanoseconds start = 0; start < 500; start += 100) sample(start, 10, start == 100 ? 70 : 40);
   const SampledRows found = sampled();
   EXPECT_EQ(found.samples, 5U);
-  EXPECT_EQ(found.attributed, 3U);
-  EXPECT_EQ(found.interval, 100);
+  EXPECT_EQ(found.attributed_samples, 3U);
+  EXPECT_EQ(to_nanoseconds(found.interval), 100);
   const KernelSamples& gemm = of(found, "gemm");
   EXPECT_EQ(gemm.samples, 3U);
   EXPECT_EQ(gemm.launches, 1U);
@@ -69,7 +69,7 @@ TEST_F(KernelSamplesTest, ASampleThatNobodyFillsIsNobodys) {
   t_.kernel("norm", 89, 100);
   sample(0);
   const SampledRows found = sampled();
-  EXPECT_EQ(found.attributed, 0U);
+  EXPECT_EQ(found.attributed_samples, 0U);
   EXPECT_TRUE(of(found, "gemm").met);
 }
 

@@ -24,7 +24,6 @@ struct Counters {
   std::vector<std::optional<bool>> instance_slowed;
 };
 
-Counters attribute_counters(const trace::Trace& trace, const Stages& stages,
-                            const Utilization& use);
+Counters attribute_counters(const trace::Trace& trace, const Stages& stages, const UseOfPeaks& use);
 
 }  // namespace llmprof::analysis

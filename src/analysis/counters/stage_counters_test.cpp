@@ -72,7 +72,7 @@ class DecodeWithCounters : public ::testing::Test {
       t_.counter("dram__bytes_write.sum", "byte", start, start + kSampleMs, 1e6);
     }
   }
-  Counters counters(const Utilization& use = {}) {
+  Counters counters(const UseOfPeaks& use = {}) {
     t_.freeze();
     return attribute_counters(t_.trace(), t_.stages(), use);
   }
@@ -138,7 +138,7 @@ TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
   t_.counter("energy", "J", 21 * kSampleMs, 21 * kSampleMs, 1006);
   t_.counter("energy", "J", 30 * kSampleMs, 30 * kSampleMs, 1006);
   t_.counter("energy", "J", 50 * kSampleMs, 50 * kSampleMs, 1016);
-  Utilization use;
+  UseOfPeaks use;
   StageUtilization stage;
   stage.cost.parts.push_back({"weights", 1, 24e6, 0});  // mean of 3 steps
   use.stages.push_back(stage);
@@ -217,7 +217,7 @@ TEST_F(DecodeWithCounters, MoreThanThePeakIsRefused) {
 
 TEST_F(DecodeWithCounters, BesideTheModelsBytes) {
   sample_dram(0, 40 * kSampleMs);
-  Utilization use;
+  UseOfPeaks use;
   StageUtilization stage;
   stage.cost.parts.push_back({"weights", 1, 32e6, 0});
   use.stages.push_back(stage);

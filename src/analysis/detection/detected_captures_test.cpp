@@ -9,6 +9,8 @@
 
 #include "analysis/detection/detected_stages.h"
 #include "analysis/detection/repeats.h"
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/measure_stages.h"
 #include "testing/read_capture.h"
 #include "testing/reasons.h"
 #include "testing/shared_captures.h"
@@ -184,7 +186,8 @@ TEST(DetectedCapturesTest, DenseDecoderInAPyTorchTrace) {
     for (const auto& [launch, kernels] : launches[StepId(i)]) largest = std::max(largest, kernels);
     EXPECT_EQ(largest, 516U);
   }
-  EXPECT_EQ(detected.stages.coverage.kernels_in_stages, detected.trace.kernels.size());
+  EXPECT_EQ(coverage(detected.trace, detected.stages, std::nullopt)->kernels_in_stages,
+            detected.trace.kernels.size());
 }
 
 TEST(DetectedCapturesTest, HuggingFaceLlamaEager) {
@@ -312,7 +315,8 @@ TEST(DetectedCapturesTest, SmallDecoder) {
   const Detected kineto = detect(testing::test_data("h200-decoder") / "kineto.json.gz");
   EXPECT_EQ(kineto.instances_of("prefill", 1), 1U);
   EXPECT_EQ(kineto.instances_of("decode", 8), 1U);
-  EXPECT_EQ(kineto.stages.coverage.kernels_in_stages, kineto.trace.kernels.size());
+  EXPECT_EQ(coverage(kineto.trace, kineto.stages, std::nullopt)->kernels_in_stages,
+            kineto.trace.kernels.size());
 }
 
 TEST(SharedCapturesDetectedTest, OtherPrograms) {
@@ -327,7 +331,8 @@ TEST(SharedCapturesDetectedTest, OtherPrograms) {
     if (name.find("xdit_sd") != std::string::npos) {
       ASSERT_EQ(detected.stages.stages.size(), 1U) << detected.stages.reason;
       EXPECT_EQ(detected.stages.stages[0].name, "forward");
-      EXPECT_FALSE(detected.stages.time_to_first_token || detected.stages.time_per_output_token);
+      const TokenWalls walls = token_walls(detected.stages);
+      EXPECT_TRUE(walls.first_token.empty() && walls.per_token.empty());
       EXPECT_TRUE(has_kind(detected.stages.reason, ReasonKind::no_sign_of_tokens));
       continue;
     }

@@ -171,7 +171,7 @@ class StageBuilder {
     const auto prefill = rows_.find(StepKind::prefill);
     if (prefill == rows_.end() || found.forward.vision.empty()) return;
     if (stages_.notes.empty()) stages_.notes.push_back({prefill->second, "vision", 0, 0, 0, 0});
-    StageNote& note = stages_.notes.front();
+    NotedPart& note = stages_.notes.front();
     const KernelSequence& sequence = *found.sequence;
     for (const VisionPass& pass : found.forward.vision) {
       ++note.instances;

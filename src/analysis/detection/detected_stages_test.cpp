@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "analysis/stages/measure_stages.h"
 #include "testing/detected_program.h"
 #include "testing/reasons.h"
 
@@ -479,7 +480,7 @@ TEST(DetectedStagesTest, PassesOfADraftModel) {
   EXPECT_FALSE(stages.serving);
   EXPECT_TRUE(program.said("speculative_decoding"));
   // The number of tokens per round is unknown.
-  EXPECT_FALSE(stages.time_per_output_token);
+  EXPECT_TRUE(token_walls(stages).per_token.empty());
 }
 
 // Sampling takes several kernels; the last one chooses the token of each of four sequences. The
@@ -523,7 +524,8 @@ TEST(DetectedStagesTest, PassesOfAModelThatIsNoLlm) {
   ASSERT_EQ(stages.stages.size(), 1U) << stages.reason;
   EXPECT_EQ(stages.stages[0].name, "forward");
   EXPECT_EQ(stages.steps.size(), 36U);
-  EXPECT_FALSE(stages.time_to_first_token || stages.time_per_output_token);
+  const TokenWalls walls = token_walls(stages);
+  EXPECT_TRUE(walls.first_token.empty() && walls.per_token.empty());
   EXPECT_NE(stages.confidence, ConfidenceLevel::high);
 }
 

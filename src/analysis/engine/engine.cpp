@@ -114,32 +114,18 @@ class MeasuredKernels {
   bool has_timeline_;
 };
 
-using Source = profile::EngineSign;
-
-// The kinds of evidence as profile.json names them, by kind of sign.
-constexpr std::array kSources = {Source::annotation,     Source::process,   Source::command,
-                                 Source::python_package, Source::operators, Source::kernels,
-                                 Source::kernels};
+using profile::EngineSign;
 
 struct Vote {
-  EngineSign::Kind kind{};  // `kernel` for both kernels and libraries
   double confidence = 0;
   profile::EngineEvidence evidence;
 };
-
-profile::EngineEvidence evidence_of(EngineSign::Kind kind, std::string_view subject,
-                                    std::optional<double> share = std::nullopt) {
-  profile::EngineEvidence evidence{kSources[static_cast<size_t>(kind)], to_printable(subject),
-                                   std::nullopt};
-  if (share) evidence.share = profile::Share{*share};
-  return evidence;
-}
 
 // The evidence for each engine.
 class Votes {
  public:
   void add(std::string_view engine, Vote vote) {
-    Vote& strongest = of_engine_[engine][vote.kind];
+    Vote& strongest = of_engine_[engine][vote.evidence.source];
     // Only the strongest sign of a kind counts: a thousand annotations prove no more than one.
     if (vote.confidence > strongest.confidence) strongest = std::move(vote);
   }
@@ -149,12 +135,12 @@ class Votes {
   }
   [[nodiscard]] bool by_kernels(std::string_view engine) const {
     const auto found = of_engine_.find(engine);
-    return found != of_engine_.end() && found->second.contains(EngineSign::Kind::kernel);
+    return found != of_engine_.end() && found->second.contains(EngineSign::kernels);
   }
   void forget_kernels(std::string_view engine) {
     const auto found = of_engine_.find(engine);
     if (found == of_engine_.end()) return;
-    found->second.erase(EngineSign::Kind::kernel);
+    found->second.erase(EngineSign::kernels);
     if (found->second.empty()) of_engine_.erase(found);
   }
   // Independent evidence adds up. Evidence for another engine lowers the confidence: the odds of
@@ -185,38 +171,39 @@ class Votes {
   }
 
  private:
-  std::map<std::string_view, std::map<EngineSign::Kind, Vote>> of_engine_;
+  std::map<std::string_view, std::map<EngineSign, Vote>> of_engine_;
 };
 
 // The engine's first sign of this kind that matches the text.
-const EngineSign* sign_in(const EngineRule& rule, EngineSign::Kind kind, std::string_view text) {
-  const auto found = std::ranges::find_if(
-      rule.signs, [&](const EngineSign& sign) { return sign.kind == kind && sign.matches(text); });
+const SignRule* sign_in(const EngineRule& rule, EngineSign kind, std::string_view text,
+                        bool by_library = false) {
+  const auto found = std::ranges::find_if(rule.signs, [&](const SignRule& sign) {
+    return sign.kind == kind && sign.by_library == by_library && sign.matches(text);
+  });
   return found == rule.signs.end() ? nullptr : &*found;
 }
 
 void look_at_names(const EngineRules& rules, const trace::Trace& trace,
                    const trace::Trace& operators_of, std::string_view command, Votes& votes) {
-  const auto look_at = [&](EngineSign::Kind kind, std::string_view text) {
+  const auto look_at = [&](EngineSign kind, std::string_view text) {
     for (const EngineRule& rule : rules.all()) {
-      const EngineSign* sign = sign_in(rule, kind, text);
-      if (sign != nullptr) {
-        votes.add(rule.name, {kind, sign->confidence, evidence_of(kind, text)});
+      if (const SignRule* sign = sign_in(rule, kind, text)) {
+        votes.add(rule.name, {sign->confidence, {kind, to_printable(text), std::nullopt}});
       }
     }
   };
   for (const trace::StringId text : distinct(trace, trace.ranges.text)) {
-    look_at(EngineSign::Kind::annotation, trace.strings[text]);
+    look_at(EngineSign::annotation, trace.strings[text]);
   }
   for (const trace::Process& process : trace.processes) {
-    look_at(EngineSign::Kind::process, process.name);
+    look_at(EngineSign::process, process.name);
   }
-  look_at(EngineSign::Kind::command, command);
+  look_at(EngineSign::command, command);
   for (const std::string& package : operators_of.python_packages) {
-    look_at(EngineSign::Kind::python_package, package);
+    look_at(EngineSign::python_package, package);
   }
   for (const trace::StringId name : distinct(operators_of, operators_of.operators.name)) {
-    look_at(EngineSign::Kind::operators, operators_of.strings[name]);
+    look_at(EngineSign::operators, operators_of.strings[name]);
   }
 }
 
@@ -228,15 +215,15 @@ bool has_torch_operators(const trace::Trace& trace) {
 
 // Kernels of one engine, by the strongest of their signs.
 struct EngineKernels {
-  const EngineSign* sign = nullptr;
+  const SignRule* sign = nullptr;
   Calls use;
 };
 
 EngineKernels kernels_of(const EngineRule& rule, const MeasuredKernels& kernels) {
   EngineKernels found;
   for (const UsedKernel& kernel : kernels.all()) {
-    const EngineSign* sign = sign_in(rule, EngineSign::Kind::kernel, kernel.canonical);
-    if (sign == nullptr) sign = sign_in(rule, EngineSign::Kind::library, kernel.library);
+    const SignRule* sign = sign_in(rule, EngineSign::kernels, kernel.canonical);
+    if (sign == nullptr) sign = sign_in(rule, EngineSign::kernels, kernel.library, true);
     if (sign == nullptr) continue;
     if (found.sign == nullptr || sign->confidence > found.sign->confidence) found.sign = sign;
     found.use += kernel.use;
@@ -257,8 +244,8 @@ void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
       engine.framework = sign->framework;
       subject = sign->framework;
     }
-    votes.add(rule.name, {EngineSign::Kind::kernel, sign->confidence,
-                          evidence_of(EngineSign::Kind::kernel, subject, share)});
+    votes.add(rule.name, {sign->confidence,
+                          {EngineSign::kernels, to_printable(subject), profile::Share{share}}});
   }
   for (const EngineRule& rule : rules.all()) {
     const bool lent = std::ranges::any_of(rule.kernels_shipped_by, [&](const std::string& other) {
@@ -283,14 +270,14 @@ void look_at_framework(const trace::Trace& trace, const trace::Trace& operators_
 
 // How the program works, whatever engine it is.
 void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile::Engine& engine) {
-  const auto add = [&](Source source, std::string_view subject,
+  const auto add = [&](EngineSign source, std::string_view subject,
                        std::optional<profile::Share> share) {
     engine.evidence.push_back({source, std::string(subject), share});
   };
   const Calls aten = kernels.of_aten();
-  if (aten.calls > 0) add(Source::kernels, kAten, profile::Share{kernels.share(aten)});
+  if (aten.calls > 0) add(EngineSign::kernels, kAten, profile::Share{kernels.share(aten)});
   if (engine.compiled.value_or(false)) {
-    add(Source::generated_kernels, "torch.compile",
+    add(EngineSign::generated_kernels, "torch.compile",
         profile::Share{kernels.share(kernels.generated(trace))});
   }
   const bool hidden = trace.graph_replays.size() > 0;
@@ -300,7 +287,7 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile
     engine.kernels_in_graphs = profile::Share{static_cast<double>(kernels.in_graphs()) /
                                               static_cast<double>(kernels.whole().calls)};
   }
-  if (*engine.cuda_graphs) add(Source::graph_replays, "CUDA graphs", engine.kernels_in_graphs);
+  if (*engine.cuda_graphs) add(EngineSign::graph_replays, "CUDA graphs", engine.kernels_in_graphs);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ using config::ConfigNode;
 constexpr std::array<std::string_view, 8> kEngineKeys = {
     "name",        "recognized_by", "kernels_shipped_by", "rank_titles",
     "annotations", "phrases",       "advice_like",        "advice"};
+// In the order of profile::EngineSign, then the library.
 constexpr std::array<std::string_view, 7> kSignNames = {
     "annotation", "process", "command", "python_package", "operator", "kernel", "library"};
 constexpr std::array<std::string_view, 10> kSignKeys = {
@@ -95,13 +96,14 @@ class EngineFile {
 
   void sign(const ConfigNode& node) {
     check_keys(node, kSignKeys);
-    EngineSign& sign = into_.signs.emplace_back();
+    SignRule& sign = into_.signs.emplace_back();
     for (size_t i = 0; i < kSignNames.size(); ++i) {
       const ConfigNode* text = node.find(kSignNames[i]);
       if (text == nullptr) continue;
       if (sign.expression != nullptr) wrong(node, "a sign must be of one kind");
       sign.expression = expression(*text);
-      sign.kind = static_cast<EngineSign::Kind>(i);
+      sign.by_library = kSignNames[i] == "library";
+      sign.kind = sign.by_library ? profile::EngineSign::kernels : profile::EngineSign(i);
     }
     if (sign.expression == nullptr) {
       wrong(node, fmt::format("a sign needs one of: {}", fmt::join(kSignNames, ", ")));
@@ -110,7 +112,7 @@ class EngineFile {
     if (const ConfigNode* framework = node.find("framework")) {
       sign.framework = to_printable(framework->text);
       sign.least_share = part_of_one(node, "least_share");
-    } else if (sign.kind == EngineSign::Kind::library) {
+    } else if (sign.by_library) {
       wrong(node, "a library needs 'framework' and 'least_share'");
     }
   }

@@ -14,18 +14,10 @@
 
 namespace llmprof::analysis {
 
-// One sign that identifies an engine.
-struct EngineSign {
-  enum class Kind : uint8_t {
-    annotation,      // the text of a range
-    process,         // the name of an executable, or the name that a process gives itself
-    command,         // the command line of a run
-    python_package,  // whose functions appear in call stacks
-    operators,       // the name of an operator
-    kernel,          // the canonical name of a kernel
-    library,         // of kernels, as conf/kernels.yaml names it
-  };
-  Kind kind{};
+// A text by which an engine is recognized.
+struct SignRule {
+  profile::EngineSign kind{};  // kernels: by their canonical name
+  bool by_library = false;     // kernels: by their library, as conf/kernels.yaml names it
   std::shared_ptr<const RE2> expression;
   double confidence = 0;  // how likely the engine is by this sign alone, 0 to 1
   // For kernels and libraries outside PyTorch: the framework to report if they take at least this
@@ -52,7 +44,7 @@ using AdviceByName = std::map<std::string, std::vector<Advice>, std::less<>>;
 
 struct EngineRule {
   std::string name;
-  std::vector<EngineSign> signs;
+  std::vector<SignRule> signs;
   std::vector<std::string> kernels_shipped_by;
   std::vector<std::string> rank_titles;
   std::string advice_like;

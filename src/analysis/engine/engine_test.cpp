@@ -26,9 +26,9 @@ profile::Engine engine_in(const trace::Trace& trace, std::string_view command = 
 }
 
 // Whether an engine has a sign of this kind that matches the text.
-bool recognized(EngineSign::Kind kind, std::string_view text) {
+bool recognized(profile::EngineSign kind, std::string_view text) {
   for (const EngineRule& rule : shipped_engines().all()) {
-    for (const EngineSign& sign : rule.signs) {
+    for (const SignRule& sign : rule.signs) {
       if (sign.kind == kind && sign.matches(text)) return true;
     }
   }
@@ -147,19 +147,20 @@ TEST(Engine, ByThePythonPackagesOnCallStacks) {
 }
 
 TEST(EngineSigns, AreWholeWords) {
-  EXPECT_TRUE(recognized(EngineSign::Kind::annotation, "execute_context_1(512)_generation_0(0)"));
-  EXPECT_TRUE(recognized(EngineSign::Kind::annotation,
+  EXPECT_TRUE(
+      recognized(profile::EngineSign::annotation, "execute_context_1(512)_generation_0(0)"));
+  EXPECT_TRUE(recognized(profile::EngineSign::annotation,
                          "execute_2_context_1(sq4sk5sqsq1sqsk1)_generation_1(sq1sk9)"));
-  EXPECT_TRUE(recognized(EngineSign::Kind::annotation,
+  EXPECT_TRUE(recognized(profile::EngineSign::annotation,
                          "[Executor] _forward_step 12: 1 ctx reqs, 3 gen reqs"));
-  EXPECT_FALSE(recognized(EngineSign::Kind::annotation, "decode_step"));
-  EXPECT_FALSE(recognized(EngineSign::Kind::annotation, "prefill"));
-  EXPECT_TRUE(recognized(EngineSign::Kind::process, "/opt/llama.cpp/bin/llama-server"));
-  EXPECT_TRUE(recognized(EngineSign::Kind::process, "VLLM::EngineCore"));
-  EXPECT_FALSE(recognized(EngineSign::Kind::process, "python3"));
-  EXPECT_FALSE(recognized(EngineSign::Kind::process, "my-llama-server2"));
-  EXPECT_TRUE(recognized(EngineSign::Kind::operators, "vllm::unified_attention"));
-  EXPECT_FALSE(recognized(EngineSign::Kind::operators, "aten::mm"));
+  EXPECT_FALSE(recognized(profile::EngineSign::annotation, "decode_step"));
+  EXPECT_FALSE(recognized(profile::EngineSign::annotation, "prefill"));
+  EXPECT_TRUE(recognized(profile::EngineSign::process, "/opt/llama.cpp/bin/llama-server"));
+  EXPECT_TRUE(recognized(profile::EngineSign::process, "VLLM::EngineCore"));
+  EXPECT_FALSE(recognized(profile::EngineSign::process, "python3"));
+  EXPECT_FALSE(recognized(profile::EngineSign::process, "my-llama-server2"));
+  EXPECT_TRUE(recognized(profile::EngineSign::operators, "vllm::unified_attention"));
+  EXPECT_FALSE(recognized(profile::EngineSign::operators, "aten::mm"));
 }
 
 // The engines' logs show what was run.

@@ -28,10 +28,10 @@ struct FindingEvidence {
   const Stages& stages;
   const Budgets& budgets;  // of the program without tracing, if known
   const std::vector<StageSavings>& savings;
-  const Utilization& utilization;
+  const UseOfPeaks& utilization;
   const KernelRanking& ranking;
-  const Roofline& roofline;
-  const Selection& selection;
+  const RankedRoofline& roofline;
+  const profile::Selection& selection;
   const Counters& counters;
   const profile::Engine& engine;
   // If a stage's times without tracing are unknown, its idle time includes tracing overhead. Null:

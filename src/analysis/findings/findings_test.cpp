@@ -15,7 +15,8 @@ using profile::FindingKind;
 
 class Findings : public ::testing::Test {
  protected:
-  std::vector<Finding> found(const Utilization& utilization = {}, const Roofline& roofline = {}) {
+  std::vector<Finding> found(const UseOfPeaks& utilization = {},
+                             const RankedRoofline& roofline = {}) {
     const Budgets budgets = t_.budgets();
     KernelRanking ranking =
         rank_kernels(t_.trace(), DescribedNames(t_.trace(), TestTrace::rules()));
@@ -67,7 +68,7 @@ class Findings : public ::testing::Test {
   }
 
   TestTrace t_;
-  Selection selection_;
+  profile::Selection selection_;
   std::vector<StageUntraced> untraced_;  // empty: no times are traced
   Counters counters_;
   bool measured_ = false;  // a profiler measured every kernel
@@ -249,7 +250,7 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   stage.peak_name = "bf16 dense";
   stage.cost.parts = {{"feed-forward", 600000, 1000, 0}};
   stage.floor = 600;
-  Utilization utilization;
+  UseOfPeaks utilization;
   utilization.stages.push_back(stage);
   const std::vector<Finding> findings = found(utilization);
   ASSERT_EQ(findings.size(), 1U);
@@ -283,7 +284,7 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("gemm", 0, 0, 500);
   t_.launched("gemm2", 0, 500, 1000);
-  Roofline roofline;
+  RankedRoofline roofline;
   KernelRoofline kernel;
   kernel.row = 1;
   kernel.compute_share_of_peak = {0.1};

@@ -22,7 +22,7 @@ constexpr double kMostlyGraphs = 0.5;
 struct LateLaunches {
   double between_steps = 0;  // without stalls
   double inside = 0;         // without stalls
-  std::vector<const RepeatedGap*> stalls;
+  std::vector<const RepeatedIdleGap*> stalls;
   std::vector<const IdleGap*> single_stalls;  // long, and not at a place that stalls repeatedly
 
   void take_out(bool is_between_steps, double time) {
@@ -36,8 +36,8 @@ double late_of(const PartTimes& times) {
          static_cast<double>(times[static_cast<size_t>(BudgetPart::idle_host)]);
 }
 
-bool is_repeated(const std::vector<const RepeatedGap*>& stalls, const IdleGap& gap) {
-  return std::ranges::any_of(stalls, [&](const RepeatedGap* stall) {
+bool is_repeated(const std::vector<const RepeatedIdleGap*>& stalls, const IdleGap& gap) {
+  return std::ranges::any_of(stalls, [&](const RepeatedIdleGap* stall) {
     return stall->longest.work_before == gap.work_before &&
            stall->longest.work_after == gap.work_after &&
            gap.length() * 2 >= stall->longest.length();
@@ -60,7 +60,7 @@ LateLaunches take_apart(const StageFacts& facts) {
   const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_launch) +
                                         gaps_of(facts, BudgetPart::idle_host));
   const double long_gap = gaps > 0 ? kStallOverAverage * all / gaps : 0;
-  for (const RepeatedGap* gap : facts.repeated_gaps) {
+  for (const RepeatedIdleGap* gap : facts.repeated_gaps) {
     const double mean = static_cast<double>(gap->total) / static_cast<double>(gap->count);
     if (!is_host_late(gap->longest.cause) || mean < long_gap) continue;
     late.stalls.push_back(gap);
@@ -99,7 +99,8 @@ Finding& add_idle(const StageFacts& facts, FindingKind kind, double time, Findin
   return finding;
 }
 
-void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Finding>& findings) {
+void add_stall(const StageFacts& facts, const RepeatedIdleGap& stall,
+               std::vector<Finding>& findings) {
   const auto count = static_cast<double>(stall.count);
   FindingValues values;
   values.add("gaps", count)
@@ -238,7 +239,7 @@ void add_outside_operators(const StageFacts& facts, std::vector<Finding>& findin
 void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
   if (facts.on_cpu()) return add_outside_operators(facts, findings);
   const LateLaunches late = take_apart(facts);
-  for (const RepeatedGap* stall : late.stalls) add_stall(facts, *stall, findings);
+  for (const RepeatedIdleGap* stall : late.stalls) add_stall(facts, *stall, findings);
   if (!late.single_stalls.empty()) add_single_stalls(facts, late.single_stalls, findings);
   if (late.inside > 0) add_launch_bound(facts, late.inside, findings);
   if (late.between_steps > 0 && facts.by_step()) {

@@ -27,9 +27,6 @@ class FactsCollector {
       steady_stage_.push_back(instance.warmup ? kNone : instance.stage);
     }
     for (uint32_t i = 0; i < facts_.size(); ++i) begin(evidence, i);
-    for (const StageUtilization& known : evidence.utilization.stages) {
-      if (known.stage < facts_.size()) facts_[known.stage].memory_bound = known.memory_bound;
-    }
     add_kernels();
     for (StageFacts& stage : facts_) recognize_program(evidence.engine, stage);
     add_copies();
@@ -59,9 +56,11 @@ class FactsCollector {
     facts.stage = &stages_.stages[i];
     facts.budget = &evidence.budgets.stages[i];
     facts.savings = &evidence.savings[i];
+    const StageUtilization* use = evidence.utilization.of(i);
+    facts.memory_bound = use != nullptr && use->memory_bound;
     facts.unit = instance_unit(stages_, evidence.selection, i);
     // If some steps were not traced, all figures cover only the others.
-    facts.traced_part = !evidence.selection.steps && !stage_tracing(stages_, i).whole();
+    facts.traced_part = !evidence.selection.steps && !all_traced(stage_tracing(stages_, i));
     if (facts.traced_part) {
       const bool vowel = std::string_view("aeiou").find(facts.unit.front()) != std::string::npos;
       facts.unit = fmt::format("traced part of {} {}", vowel ? "an" : "a", facts.unit);
@@ -126,7 +125,7 @@ class FactsCollector {
       return facts_[stages_.instances[instance.index()].stage];
     };
     for (const IdleGap& gap : budgets.gaps) facts_of(gap.instance).gaps.push_back(&gap);
-    for (const RepeatedGap& gap : budgets.repeated_gaps) {
+    for (const RepeatedIdleGap& gap : budgets.repeated_gaps) {
       facts_of(gap.longest.instance).repeated_gaps.push_back(&gap);
     }
     for (const profile::SlowStep& slow : budgets.slow_steps) {

@@ -30,12 +30,12 @@ struct StageFacts {
   const Stage* stage = nullptr;
   const StageBudget* budget = nullptr;
   const StageSavings* savings = nullptr;
-  std::vector<const IdleGap*> gaps;                  // of this stage
-  std::vector<const SavingsPart*> by_part;           // null if the stage has no such part
-  std::vector<const RepeatedGap*> repeated_gaps;     // of this stage
-  std::vector<const profile::SlowStep*> slow_steps;  // of this stage
-  std::string unit;                                  // what an instance is: Finding::unit
-  bool traced_part = false;                          // Finding::traced_part
+  std::vector<const IdleGap*> gaps;                   // of this stage
+  std::vector<const SavingsPart*> by_part;            // null if the stage has no such part
+  std::vector<const RepeatedIdleGap*> repeated_gaps;  // of this stage
+  std::vector<const profile::SlowStep*> slow_steps;   // of this stage
+  std::string unit;                                   // what an instance is: Finding::unit
+  bool traced_part = false;                           // Finding::traced_part
   // What ran the stage: advice must fit it.
   std::string engine;         // "vLLM"; empty if none was recognized
   bool pytorch = false;       // the program uses PyTorch

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
 #include "analysis/layers/pass_layers.h"
 #include "analysis/stages/thresholds.h"
+#include "analysis/statistics/statistics.h"
 #include "base/quantiles.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -16,6 +19,29 @@ namespace {
 using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
+
+// Kernel time of one layer, or of a part of it, over all instances of a stage that are not warm-up.
+struct LayerSum {
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  std::array<Nanoseconds, kKernelClasses> by_class{};
+
+  [[nodiscard]] profile::Layer row(std::string_view name, uint64_t passes) const {
+    const auto each = static_cast<double>(std::max<uint64_t>(passes, 1));
+    profile::Layer row;
+    row.name = to_printable(name);
+    row.per_step = to_milliseconds(as_double(kernel_sum) / each);
+    row.kernels_per_step = static_cast<double>(kernel_count) / each;
+    row.passes = passes;
+    row.total_ns = {kernel_sum};
+    for (size_t i = 0; i < by_class.size(); ++i) {
+      if (by_class[i] == 0) continue;
+      row.classes.emplace_back(static_cast<KernelClass>(i),
+                               to_milliseconds(as_double(by_class[i]) / each));
+    }
+    return row;
+  }
+};
 
 // Adds a kernel's duration to a sum, by class.
 class KernelTimes {
@@ -36,8 +62,8 @@ class KernelTimes {
 
 // Finds layers as repeats in each pass's kernel names. If several models ran, only in passes of
 // `model`.
-StageLayers repeated_layers(PassLayers& passes, uint32_t stage,
-                            std::optional<uint32_t> model = std::nullopt) {
+KernelsByLayer repeated_layers(PassLayers& passes, uint32_t stage,
+                               std::optional<uint32_t> model = std::nullopt) {
   // The passes with each number of layers, and their cuts.
   std::map<size_t, std::vector<std::pair<size_t, const std::vector<size_t>*>>> by_layers;
   for (size_t pass = 0; pass < passes.size(); ++pass) {
@@ -45,7 +71,7 @@ StageLayers repeated_layers(PassLayers& passes, uint32_t stage,
     const std::vector<size_t>& cuts = passes.cuts(pass);
     if (!cuts.empty()) by_layers[cuts.size() - 1].emplace_back(pass, &cuts);
   }
-  StageLayers found;
+  KernelsByLayer found;
   found.source = StageSource::detected;
   if (by_layers.empty()) return found;
   const auto& [layers, most] = *std::ranges::max_element(
@@ -125,11 +151,11 @@ profile::Reasons note_if_unlike(const LayerSum& layer, uint64_t median, uint64_t
 }
 
 // Also sets the row of each kernel that the layers count.
-void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const StageWhole& whole,
-              const KernelTimes& times, Layers& layers) {
+void add_rows(const KernelsByLayer& found, const Stage& stage, uint32_t model,
+              const StageWhole& whole, const KernelTimes& times, Layers& layers) {
   SummedLayers by_name;
   std::vector<std::pair<SummedLayer*, size_t>> of_label;  // the layer and its part
-  for (const StageLayers::Label& label : found.labels) {
+  for (const KernelsByLayer::Label& label : found.labels) {
     SummedLayer& layer = by_name[label.layer];
     of_label.emplace_back(&layer, label.part.empty() ? SIZE_MAX : layer.part(label.part));
   }
@@ -142,15 +168,18 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
   std::vector<uint64_t> counts;
   for (const auto& [name, layer] : by_name) counts.push_back(layer.sum.kernel_count);
   const uint64_t median = upper_median(counts);
-  const auto push = [&](std::string name, const LayerSum& sum, bool part, uint64_t passes) {
-    layers.rows.push_back({sum, std::move(name), stage, model, part, found.source, passes, {}});
+  const auto push = [&](profile::Layer row) -> profile::Layer& {
+    row.stage = to_printable(stage.name);
+    row.model_layers = unless_zero<uint64_t>(model);
+    row.source = found.source;
+    return layers.rows.emplace_back(std::move(row));
   };
   for (auto& [name, layer] : by_name) {
     layer.row = LayerRowId(layers.rows.size());
-    push(name, layer.sum, false, found.passes);
-    layers.rows.back().note = note_if_unlike(layer.sum, median, found.passes);
+    push(layer.sum.row(name, found.passes)).note_reasons =
+        note_if_unlike(layer.sum, median, found.passes);
     for (const auto& [part, sum] : layer.parts) {
-      push(fmt::format("{}/{}", name, part), sum, true, found.passes);
+      push(sum.row(fmt::format("{}/{}", name, part), found.passes)).part = true;
     }
     outside.kernel_count -= layer.sum.kernel_count;
     outside.kernel_sum -= layer.sum.kernel_sum;
@@ -158,7 +187,7 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
       outside.by_class[i] -= layer.sum.by_class[i];
     }
   }
-  push(std::string(kOutsideLayers), outside, false, whole.passes);
+  push(outside.row(kOutsideLayers, whole.passes)).outside = true;
   for (const auto& [kernel, label] : found.kernels) {
     layers.of_kernel[kernel] = of_label[label].first->row;
   }
@@ -201,20 +230,20 @@ Layers find_layers(const trace::Trace& trace, const Stages& stages, const Meanin
   const KernelTimes times(trace, names);
   PassLayers passes(trace, stages, names);
   const auto wholes = wholes_of(trace, stages, passes, times);
-  std::vector<StageLayers> of_ranges(stages.stages.size());
+  std::vector<KernelsByLayer> of_ranges(stages.stages.size());
   if (ranges != nullptr) of_ranges = layers_of_ranges(trace, stages, *ranges);
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
-    const auto add = [&](const StageLayers& found, const StageWhole& whole,
+    const auto add = [&](const KernelsByLayer& found, const StageWhole& whole,
                          std::optional<uint32_t> model = std::nullopt) {
       if (found.kernels.empty()) {
         add_reason(stages.stages[stage], whole, model, layers);
         return;
       }
       layers.of_kernel.resize(trace.kernels.size());
-      add_rows(found, stage, model.value_or(0), whole, times, layers);
+      add_rows(found, stages.stages[stage], model.value_or(0), whole, times, layers);
     };
     const StageWhole& whole = wholes[stage];
-    StageLayers& found = of_ranges[stage];
+    KernelsByLayer& found = of_ranges[stage];
     // A few launches inside layer ranges (a captured graph's odd kernel) do not make layers.
     if (!found.kernels.empty() && found.kernels.size() * 2 >= whole.sum.kernel_count) {
       // A decode without known steps passes through a layer as often as its range was opened.

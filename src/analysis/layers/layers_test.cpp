@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "analysis/detection/detected_stages.h"
 #include "analysis/stages/annotated_stages.h"
@@ -42,13 +42,21 @@ LayersOfTrace find(trace::Trace trace, bool use_annotations = true) {
   return found;
 }
 
-const LayerRow* row(const LayersOfTrace& found, std::string_view stage, std::string_view name,
-                    uint32_t model = 0) {
-  for (const LayerRow& each : found.layers.rows) {
-    if (each.model != model) continue;
-    if (found.stages.stages[each.stage].name == stage && each.name == name) return &each;
+const profile::Layer* row(const LayersOfTrace& found, std::string_view stage, std::string_view name,
+                          uint32_t model = 0) {
+  for (const profile::Layer& each : found.layers.rows) {
+    if (each.model_layers.value_or(0) != model) continue;
+    if (each.stage == stage && each.name == name) return &each;
   }
   return nullptr;
+}
+
+// The whole number that a mean per pass was computed from.
+int64_t over_passes(const profile::Layer& layer, double mean) {
+  return std::llround(mean * static_cast<double>(std::max<uint64_t>(layer.passes, 1)));
+}
+uint64_t kernels_of(const profile::Layer& layer) {
+  return static_cast<uint64_t>(over_passes(layer, layer.kernels_per_step));
 }
 
 // The kernels assigned to a layer are those that it counts.
@@ -63,10 +71,10 @@ void expect_kernels_of_layers(const LayersOfTrace& found) {
     ++counts[layer.index()];
   }
   for (size_t i = 0; i < sums.size(); ++i) {
-    const LayerRow& each = found.layers.rows[i];
+    const profile::Layer& each = found.layers.rows[i];
     const bool is_layer = !each.part && each.name != "outside layers";
-    EXPECT_EQ(sums[i], is_layer ? each.kernel_sum : 0) << each.name;
-    EXPECT_EQ(counts[i], is_layer ? each.kernel_count : 0) << each.name;
+    EXPECT_EQ(sums[i], is_layer ? each.total_ns.value : 0) << each.name;
+    EXPECT_EQ(counts[i], is_layer ? kernels_of(each) : 0) << each.name;
   }
 }
 
@@ -77,14 +85,17 @@ void expect_whole(const LayersOfTrace& found) {
     Nanoseconds sum = 0;
     uint64_t count = 0;
     bool any = false;
-    for (const LayerRow& each : found.layers.rows) {
-      if (each.stage != stage) continue;
+    for (const profile::Layer& each : found.layers.rows) {
+      if (each.stage != found.stages.stages[stage].name) continue;
       any = true;
-      EXPECT_EQ(std::accumulate(each.by_class.begin(), each.by_class.end(), Nanoseconds{0}),
-                each.kernel_sum);
+      Nanoseconds of_classes = 0;
+      for (const auto& [kernel_class, time] : each.classes) {
+        of_classes += over_passes(each, time.value * kNanosecondsPerMillisecond);
+      }
+      EXPECT_EQ(of_classes, each.total_ns.value);
       if (each.part) continue;
-      sum += each.kernel_sum;
-      count += each.kernel_count;
+      sum += each.total_ns.value;
+      count += kernels_of(each);
     }
     if (!any) continue;
     Nanoseconds whole = 0;
@@ -118,16 +129,16 @@ TEST(Layers, AreRangesOpenAtTheLaunch) {
   const LayersOfTrace found = find(made.freeze());
   ASSERT_EQ(found.layers.rows.size(), 7U);
   EXPECT_EQ(found.layers.rows[0].name, "layer_00");
-  EXPECT_EQ(found.layers.rows[0].kernel_sum, 2 + 3 + 4 + 1);
+  EXPECT_EQ(found.layers.rows[0].total_ns.value, 2 + 3 + 4 + 1);
   EXPECT_EQ(found.layers.rows[0].passes, 1U);
   EXPECT_EQ(found.layers.rows[1].name, "layer_00/attn");
   EXPECT_TRUE(found.layers.rows[1].part);
-  EXPECT_EQ(found.layers.rows[1].kernel_sum, 5);
+  EXPECT_EQ(found.layers.rows[1].total_ns.value, 5);
   EXPECT_EQ(found.layers.rows[2].name, "layer_00/mlp");
-  EXPECT_EQ(found.layers.rows[3].kernel_sum, 11);
+  EXPECT_EQ(found.layers.rows[3].total_ns.value, 11);
   EXPECT_EQ(found.layers.rows[6].name, "outside layers");
-  EXPECT_EQ(found.layers.rows[6].kernel_sum, 7);
-  EXPECT_EQ(found.layers.rows[6].kernel_count, 2U);
+  EXPECT_EQ(found.layers.rows[6].total_ns.value, 7);
+  EXPECT_EQ(kernels_of(found.layers.rows[6]), 2U);
   expect_whole(found);
 }
 
@@ -147,7 +158,7 @@ TEST(Layers, ReadModuleNamesAndLeaveVisionOutside) {
   EXPECT_EQ(found.layers.rows[1].name, "layer_09/mlp");
   EXPECT_EQ(found.layers.rows[2].name, "layer_10");
   EXPECT_EQ(found.layers.rows[4].name, "outside layers");
-  EXPECT_EQ(found.layers.rows[4].kernel_sum, 2);
+  EXPECT_EQ(found.layers.rows[4].total_ns.value, 2);
   expect_whole(found);
 }
 
@@ -173,9 +184,9 @@ TEST(Layers, ArePeriodsWhereNoRangeShowsThem) {
   EXPECT_EQ(found.layers.rows[0].name, "layer_00");
   EXPECT_EQ(found.layers.rows[0].source, StageSource::detected);
   EXPECT_EQ(found.layers.rows[0].passes, 3U);
-  EXPECT_EQ(found.layers.rows[0].kernel_sum, 3 * 4 * 3);
-  EXPECT_EQ(found.layers.rows[5].kernel_sum, 3 * 4 * 2);
-  EXPECT_EQ(found.layers.rows[6].kernel_sum, 3 * (5 + 7));
+  EXPECT_EQ(found.layers.rows[0].total_ns.value, 3 * 4 * 3);
+  EXPECT_EQ(found.layers.rows[5].total_ns.value, 3 * 4 * 2);
+  EXPECT_EQ(found.layers.rows[6].total_ns.value, 3 * (5 + 7));
   expect_whole(found);
 }
 
@@ -216,21 +227,21 @@ void expect_captured_layers(const LayersOfTrace& found) {
   expect_whole(found);
   ASSERT_EQ(found.layers.rows.size(), 4U);
   // The prefill that captured the graph has no kernels.
-  for (const LayerRow& each : found.layers.rows) {
-    EXPECT_EQ(found.stages.stages[each.stage].name, "decode");
+  for (const profile::Layer& each : found.layers.rows) {
+    EXPECT_EQ(each.stage, "decode");
   }
-  const LayerRow& first = found.layers.rows[0];
+  const profile::Layer& first = found.layers.rows[0];
   EXPECT_EQ(first.name, "layer_00");
   EXPECT_EQ(first.source, StageSource::captured);
   EXPECT_EQ(first.passes, 2U);
-  EXPECT_EQ(first.kernel_count, 6U);
-  EXPECT_EQ(first.kernel_sum, 2 * (1 + 2 + 4));
+  EXPECT_EQ(kernels_of(first), 6U);
+  EXPECT_EQ(first.total_ns.value, 2 * (1 + 2 + 4));
   EXPECT_EQ(found.layers.rows[1].name, "layer_00/attn");
-  EXPECT_EQ(found.layers.rows[1].kernel_sum, 2 * (1 + 2));
+  EXPECT_EQ(found.layers.rows[1].total_ns.value, 2 * (1 + 2));
   EXPECT_EQ(found.layers.rows[2].name, "layer_01");
-  EXPECT_EQ(found.layers.rows[2].kernel_sum, 2 * 8);
+  EXPECT_EQ(found.layers.rows[2].total_ns.value, 2 * 8);
   EXPECT_EQ(found.layers.rows[3].name, "outside layers");
-  EXPECT_EQ(found.layers.rows[3].kernel_sum, 2 * (16 + 32));
+  EXPECT_EQ(found.layers.rows[3].total_ns.value, 2 * (16 + 32));
 }
 
 TEST(Layers, OfReplaysAreThoseOfTheirCapture) {
@@ -261,7 +272,7 @@ TEST(Layers, OfReplaysAreCountedByReplayWhereStepsAreNotKnown) {
   expect_whole(found);
   ASSERT_NE(row(found, "decode", "layer_00"), nullptr);
   EXPECT_EQ(row(found, "decode", "layer_00")->passes, 3U);
-  EXPECT_EQ(row(found, "decode", "layer_01")->kernel_sum, 3 * 4);
+  EXPECT_EQ(row(found, "decode", "layer_01")->total_ns.value, 3 * 4);
 }
 
 // A graph of one attention, captured outside layers and replayed in two.
@@ -277,8 +288,8 @@ TEST(Layers, OfAPartThatIsReplayedInsideThem) {
   const LayersOfTrace found = find(made.freeze());
   expect_whole(found);
   ASSERT_NE(row(found, "decode", "layer_04/attn"), nullptr);
-  EXPECT_EQ(row(found, "decode", "layer_04/attn")->kernel_sum, 3);
-  EXPECT_EQ(row(found, "decode", "layer_05/attn")->kernel_sum, 5);
+  EXPECT_EQ(row(found, "decode", "layer_04/attn")->total_ns.value, 3);
+  EXPECT_EQ(row(found, "decode", "layer_05/attn")->total_ns.value, 5);
 }
 
 // With annotations disabled, the capture's ranges are ignored too.
@@ -314,7 +325,7 @@ trace::Trace pass_of(const std::vector<std::vector<const char*>>& layers) {
 
 std::vector<uint64_t> kernels_a_pass(const LayersOfTrace& found) {
   std::vector<uint64_t> counts;
-  for (const LayerRow& each : found.layers.rows) counts.push_back(each.kernel_count / 3);
+  for (const profile::Layer& each : found.layers.rows) counts.push_back(kernels_of(each) / 3);
   return counts;
 }
 
@@ -334,10 +345,10 @@ TEST(Layers, UnlikeTheOthersAreLayersToo) {
                                            "experts", "gather", "mlp"};
   const LayersOfTrace found = find(pass_of({dense, sparse, sparse, sparse, sparse}));
   EXPECT_EQ(kernels_a_pass(found), (std::vector<uint64_t>{6, 11, 11, 11, 11, 2}));
-  EXPECT_EQ(kinds_of(found.layers.rows[0].note), Kinds{"unlike_median_layer"});
-  EXPECT_EQ(number_of(found.layers.rows[0].note, "kernels_per_pass"), 6);
-  EXPECT_EQ(number_of(found.layers.rows[0].note, "median_kernels_per_pass"), 11);
-  EXPECT_TRUE(found.layers.rows[1].note.empty());
+  EXPECT_EQ(kinds_of(found.layers.rows[0].note_reasons), Kinds{"unlike_median_layer"});
+  EXPECT_EQ(number_of(found.layers.rows[0].note_reasons, "kernels_per_pass"), 6);
+  EXPECT_EQ(number_of(found.layers.rows[0].note_reasons, "median_kernels_per_pass"), 11);
+  EXPECT_TRUE(found.layers.rows[1].note_reasons.empty());
   expect_whole(found);
 }
 
@@ -381,18 +392,18 @@ TEST(Layers, OfADenseDecoderInCudaGraphs) {
   for (size_t i = 0; i < expected.size(); ++i) {
     const std::string name = "layer_0" + std::to_string(i);
     ASSERT_NE(row(found, "prefill", name), nullptr);
-    EXPECT_EQ(row(found, "prefill", name)->kernel_count, 112U);
-    EXPECT_EQ(row(found, "prefill", name)->kernel_sum, expected[i][0]);
-    EXPECT_EQ(row(found, "prefill", name + "/attn")->kernel_sum, expected[i][1]);
-    EXPECT_EQ(row(found, "prefill", name + "/mlp")->kernel_sum, expected[i][2]);
+    EXPECT_EQ(kernels_of(*row(found, "prefill", name)), 112U);
+    EXPECT_EQ(row(found, "prefill", name)->total_ns.value, expected[i][0]);
+    EXPECT_EQ(row(found, "prefill", name + "/attn")->total_ns.value, expected[i][1]);
+    EXPECT_EQ(row(found, "prefill", name + "/mlp")->total_ns.value, expected[i][2]);
     ASSERT_NE(row(found, "decode", name), nullptr);
-    EXPECT_EQ(row(found, "decode", name)->kernel_count, 48U * 63);
+    EXPECT_EQ(kernels_of(*row(found, "decode", name)), 48U * 63);
     EXPECT_EQ(row(found, "decode", name)->passes, 48U);
     EXPECT_EQ(row(found, "decode", name)->source, StageSource::detected);
   }
   EXPECT_EQ(row(found, "prefill", "layer_08"), nullptr);
   EXPECT_EQ(row(found, "decode", "layer_08"), nullptr);
-  EXPECT_EQ(row(found, "decode", "outside layers")->kernel_count, 48U * (517 - 8 * 63));
+  EXPECT_EQ(kernels_of(*row(found, "decode", "outside layers")), 48U * (517 - 8 * 63));
 }
 
 // Without layer ranges, the prefill's period gives the same layers.
@@ -404,7 +415,7 @@ TEST(Layers, OfADenseDecoderWithoutItsRanges) {
   expect_whole(found);
   ASSERT_NE(row(found, "prefill", "layer_07"), nullptr);
   EXPECT_EQ(row(found, "prefill", "layer_08"), nullptr);
-  EXPECT_EQ(row(found, "prefill", "layer_03")->kernel_count, 112U);
+  EXPECT_EQ(kernels_of(*row(found, "prefill", "layer_03")), 112U);
   EXPECT_EQ(row(found, "prefill", "layer_03")->source, StageSource::detected);
 }
 
@@ -439,17 +450,17 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   found.layers = find_layers(*trace, found.stages, &ranges, names);
   ASSERT_NE(row(found, "prefill", "layer_11", 12), nullptr);
   EXPECT_EQ(row(found, "prefill", "layer_12", 12), nullptr);
-  EXPECT_EQ(row(found, "prefill", "layer_00", 12)->kernel_count, 2U * 40);
-  EXPECT_EQ(row(found, "prefill", "layer_11", 12)->kernel_count, 2U * 75);
+  EXPECT_EQ(kernels_of(*row(found, "prefill", "layer_00", 12)), 2U * 40);
+  EXPECT_EQ(kernels_of(*row(found, "prefill", "layer_11", 12)), 2U * 75);
   EXPECT_EQ(row(found, "prefill", "layer_00"), nullptr);
   ASSERT_NE(row(found, "prefill", "layer_03", 8), nullptr);
   EXPECT_EQ(row(found, "prefill", "layer_08", 8), nullptr);
-  EXPECT_EQ(row(found, "prefill", "layer_03", 8)->kernel_count, 44U);
+  EXPECT_EQ(kernels_of(*row(found, "prefill", "layer_03", 8)), 44U);
   EXPECT_EQ(row(found, "prefill", "layer_03", 8)->passes, 1U);
   EXPECT_EQ(row(found, "decode", "layer_03", 8)->passes, 11U);
-  EXPECT_EQ(row(found, "decode", "layer_03", 8)->kernel_count, 11U * 47);
+  EXPECT_EQ(kernels_of(*row(found, "decode", "layer_03", 8)), 11U * 47);
   EXPECT_EQ(row(found, "decode", "layer_03", 12)->passes, 3U);
-  EXPECT_EQ(row(found, "decode", "layer_03", 12)->kernel_count, 3U * 75);
+  EXPECT_EQ(kernels_of(*row(found, "decode", "layer_03", 12)), 3U * 75);
   found.trace = std::move(*trace);
   expect_whole(found);
 }

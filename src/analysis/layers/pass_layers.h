@@ -47,7 +47,7 @@ class PassLayers {
 };
 
 // A stage's kernels by layer.
-struct StageLayers {
+struct KernelsByLayer {
   struct Label {
     std::string layer;
     std::string part;       // of the layer; may be empty
@@ -66,7 +66,7 @@ struct StageLayers {
 // Per stage: kernels by the layer and part that were open at their launch. A graph's kernel belongs
 // to the layer that was open when its node was captured, if that is known; its stage is always the
 // replay's.
-std::vector<StageLayers> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
-                                          const MeaningfulRanges& ranges);
+std::vector<KernelsByLayer> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
+                                             const MeaningfulRanges& ranges);
 
 }  // namespace llmprof::analysis

@@ -59,14 +59,14 @@ class RangeLayers {
   RangeLayers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges& ranges)
       : trace_(trace), stages_(stages), ranges_(ranges), found_(stages.stages.size()) {}
 
-  std::vector<StageLayers> run() {
+  std::vector<KernelsByLayer> run() {
     const bool any =
         ranges_.any(RangeMeaning::Kind::layer) || ranges_.any(RangeMeaning::Kind::layer_part);
     if (!any || stages_.instances.empty()) return std::move(found_);
     add_kernels();
-    for (StageLayers& stage : found_) {
+    for (KernelsByLayer& stage : found_) {
       std::map<std::string_view, uint64_t> openings;
-      for (const StageLayers::Label& label : stage.labels) {
+      for (const KernelsByLayer::Label& label : stage.labels) {
         const uint64_t passes = openings[label.layer] += label.openings;
         stage.passes = std::max(stage.passes, passes);
       }
@@ -104,7 +104,7 @@ class RangeLayers {
       const uint32_t row = stages_.instances[owner.index()].stage;
       const uint32_t label = label_of(row, at);
       if (label == kNoLayer) continue;
-      StageLayers& stage = found_[row];
+      KernelsByLayer& stage = found_[row];
       stage.kernels.push_back({static_cast<uint32_t>(i), label});
       if (at.captured) ++captured[row];
       if (!at.layer.valid()) continue;
@@ -132,8 +132,8 @@ class RangeLayers {
     return last_label_;
   }
 
-  [[nodiscard]] uint32_t make_label(const LayerAt& at, StageLayers& stage) const {
-    StageLayers::Label label;
+  [[nodiscard]] uint32_t make_label(const LayerAt& at, KernelsByLayer& stage) const {
+    KernelsByLayer::Label label;
     if (at.layer.valid()) label.layer = ranges_.meaning(at.layer).name;
     if (at.part.valid()) {
       // A module's full name includes the layer: "layer_07/self_attn".
@@ -154,7 +154,7 @@ class RangeLayers {
   const trace::Trace& trace_;
   const Stages& stages_;
   const MeaningfulRanges& ranges_;
-  std::vector<StageLayers> found_;  // by stage
+  std::vector<KernelsByLayer> found_;  // by stage
   trace::Interner<SlotId, Key> keys_;
   std::vector<uint32_t> labels_;  // by key: in its stage's labels
   uint32_t last_stage_ = UINT32_MAX;
@@ -164,8 +164,8 @@ class RangeLayers {
 
 }  // namespace
 
-std::vector<StageLayers> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
-                                          const MeaningfulRanges& ranges) {
+std::vector<KernelsByLayer> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
+                                             const MeaningfulRanges& ranges) {
   return RangeLayers(trace, stages, ranges).run();
 }
 

@@ -47,7 +47,7 @@ struct Impossible {
   TooHigh by;
 };
 
-std::vector<Impossible> impossible_figures(const Utilization& use) {
+std::vector<Impossible> impossible_figures(const UseOfPeaks& use) {
   std::vector<Impossible> found;
   for (const StageUtilization& stage : use.stages) {
     if (const auto wrong = above(stage.mfu, 1)) found.push_back({&stage, true, *wrong});
@@ -59,15 +59,15 @@ std::vector<Impossible> impossible_figures(const Utilization& use) {
 // `passes` of one instance each read the weights once.
 bool may_stay_in_cache(const llm::PassCost& cost, double passes) {
   double weights = 0;
-  for (const llm::CostPart& part : cost.parts) weights += part.weight_bytes;
+  for (const llm::CostLine& part : cost.parts) weights += part.weight_bytes;
   return weights / passes < kMayStayInCache;
 }
 
 // The figure, and the inputs to check.
-FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const Utilization& use,
+FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const UseOfPeaks& use,
                         const Impossible& wrong, const RequestedDevice& device) {
   const Stage& stage = stages.stages[wrong.stage->stage];
-  const Workload& workload = use.workload;
+  const profile::Workload& workload = use.workload;
   FindingValues values;
   values.add("figure", wrong.of_flops ? "MFU" : "MBU")
       .add("stage", stage.name)
@@ -76,14 +76,14 @@ FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const
     values.add("gpu", device.wanted).add("captured_gpu", *device.captured);
   }
   if (is_prefill(stage) && workload.prompt_tokens) {
-    add_count("prompt_tokens", *workload.prompt_tokens, values);
+    values.add("prompt_tokens", *workload.prompt_tokens, workload.prompt_tokens_source);
   }
-  if (workload.batch && workload.batch->value > 1) add_count("batch", *workload.batch, values);
+  if (workload.batch.value_or(1) > 1) values.add("batch", *workload.batch, workload.batch_source);
   values.add("weights_dtype", model.weights.name)
       .add("kv_cache_dtype", model.kv_cache.name)
-      .add("tp", workload.parallel.tp)
-      .add("pp", workload.parallel.pp)
-      .add("ep", workload.parallel.ep);
+      .add("tp", workload.tp)
+      .add("pp", workload.pp)
+      .add("ep", workload.ep);
   const double passes = mean_steps(stages, wrong.stage->stage).value_or(1);
   values.add("weights_may_be_cached",
              !wrong.of_flops && may_stay_in_cache(wrong.stage->cost, passes));
@@ -118,59 +118,56 @@ size_t gpus_in(const Stages& stages) {
 }
 
 // The other GPUs of a job are in the captures of its other ranks.
-void check_spread(const Stages& stages, const Workload& workload,
-                  std::vector<InputWarning>& warnings) {
-  const llm::Parallelism& parallel = workload.parallel;
+void check_spread(const Stages& stages, const profile::Workload& workload, uint32_t ranks,
+                  Diagnostics& warnings) {
   const size_t gpus = gpus_in(stages);
   std::string larger;
-  const auto check = [&](std::string_view name, uint32_t said) {
-    if (gpus == 0 || said <= std::max<size_t>(gpus, workload.ranks)) return;
+  const auto check = [&](std::string_view name, uint64_t said) {
+    if (gpus == 0 || said <= std::max<size_t>(gpus, ranks)) return;
     larger += fmt::format("{}{} {}", larger.empty() ? "" : ", ", name, said);
   };
-  check("tp", parallel.tp);
-  check("pp", parallel.pp);
-  check("ep", parallel.ep);
+  check("tp", workload.tp);
+  check("pp", workload.pp);
+  check("ep", workload.ep);
   if (larger.empty()) return;
-  warnings.push_back(
-      {"spread_over_more_gpus",
-       fmt::format("{}, but the capture shows {}: utilization is that of one GPU's share of the "
-                   "model; omit the option unless other ranks were not captured",
-                   larger, counted(gpus, "GPU"))});
+  warnings.warn(
+      "spread_over_more_gpus",
+      fmt::format("{}, but the capture shows {}: utilization is that of one GPU's share of the "
+                  "model; omit the option unless other ranks were not captured",
+                  larger, counted(gpus, "GPU")));
 }
 
-void check_heads(const llm::ModelSpec& model, const llm::Parallelism& parallel,
-                 std::vector<InputWarning>& warnings) {
+void check_heads(const llm::ModelSpec& model, uint64_t tp, Diagnostics& warnings) {
   const auto check = [&](std::string_view what, uint32_t heads) {
-    if (heads == 0 || parallel.tp <= 1 || heads % parallel.tp == 0) return;
-    warnings.push_back({"heads_not_divisible",
-                        fmt::format("tp {} does not divide the model's {} {}: some GPUs hold more "
-                                    "of them than others, or copies; the share is an average",
-                                    parallel.tp, heads, what)});
+    if (heads == 0 || tp <= 1 || heads % tp == 0) return;
+    warnings.warn("heads_not_divisible",
+                  fmt::format("tp {} does not divide the model's {} {}: some GPUs hold more "
+                              "of them than others, or copies; the share is an average",
+                              tp, heads, what));
   };
   check("attention heads", model.heads);
   if (model.kv_heads != model.heads) check("KV heads", model.kv_heads);
 }
 
 // Prefill may produce the first new token.
-void check_new_tokens(const Stages& stages, const Workload& workload,
-                      std::vector<InputWarning>& warnings) {
+void check_new_tokens(const Stages& stages, const profile::Workload& workload,
+                      Diagnostics& warnings) {
   if (stages.serving || !workload.new_tokens) return;
   for (uint32_t i = 0; i < stages.stages.size(); ++i) {
     const auto steps = mean_steps(stages, i);
     if (!is_decode(stages.stages[i]) || !steps) continue;
-    if (std::abs(static_cast<double>(workload.new_tokens->value) - *steps) <= 1) continue;
-    warnings.push_back(
-        {"new_tokens_contradict_steps",
-         fmt::format("{} says {} new {}, but a decode has {:.4g} {}; the steps are used",
-                     workload.new_tokens->source, workload.new_tokens->value,
-                     plural_of(workload.new_tokens->value, "token"), *steps,
-                     plural_of(*steps == 1 ? 1 : 2, "step"))});
+    if (std::abs(static_cast<double>(*workload.new_tokens) - *steps) <= 1) continue;
+    warnings.warn("new_tokens_contradict_steps",
+                  fmt::format("{} says {} new {}, but a decode has {:.4g} {}; the steps are used",
+                              *workload.new_tokens_source, *workload.new_tokens,
+                              plural_of(*workload.new_tokens, "token"), *steps,
+                              plural_of(*steps == 1 ? 1 : 2, "step")));
   }
 }
 
 }  // namespace
 
-void refuse_above_measured(const Stages& stages, Utilization& use) {
+void refuse_above_measured(const Stages& stages, UseOfPeaks& use) {
   for (StageUtilization& stage : use.stages) {
     if (stage.recorded) {
       take_back_above_measured(stage.recorded->mfu);
@@ -195,7 +192,7 @@ void refuse_above_measured(const Stages& stages, Utilization& use) {
 }
 
 void refuse_impossible(const Stages& stages, const llm::ModelSpec& model,
-                       const RequestedDevice& device, Utilization& use) {
+                       const RequestedDevice& device, UseOfPeaks& use) {
   const std::vector<Impossible> found = impossible_figures(use);
   if (found.empty()) return;
   std::vector<profile::Reasons> own(use.stages.size());
@@ -220,36 +217,33 @@ void refuse_impossible(const Stages& stages, const llm::ModelSpec& model,
   }
 }
 
-void warn_of_recorded(const Stages& stages, Utilization& use) {
+void warn_of_recorded(const Stages& stages, UseOfPeaks& use) {
   constexpr double kAgree = 0.05;
   for (const StageUtilization& stage : use.stages) {
     if (stage.from_operators || !stage.recorded || stage.recorded->flops.value <= 0) continue;
     const double model = stage.cost.flops();
     const double times = stage.recorded->flops.value / model;
     if (model <= 0 || std::abs(times - 1) <= kAgree) continue;
-    use.warnings.push_back(
-        {"recorded_flops_differ",
-         fmt::format(
-             "{}: its operators recorded {:.4g} FLOPs per instance, {:.2f} times the {:.4g} "
-             "of the model: check the model, the token counts, and what the program records",
-             stages.stages[stage.stage].name, stage.recorded->flops.value, times, model)});
+    use.warnings.warn(
+        "recorded_flops_differ",
+        fmt::format("{}: its operators recorded {:.4g} FLOPs per instance, {:.2f} times the {:.4g} "
+                    "of the model: check the model, the token counts, and what the program records",
+                    stages.stages[stage.stage].name, stage.recorded->flops.value, times, model));
   }
 }
 
-std::vector<InputWarning> input_warnings(const Stages& stages, const llm::ModelSpec& model,
-                                         const Workload& workload, const std::string& gpu_wanted,
-                                         const std::string& gpu_captured) {
-  std::vector<InputWarning> warnings;
-  if (!gpu_captured.empty()) {
-    warnings.push_back({"gpu_contradicts_capture",
-                        fmt::format("--gpu {}, but the capture was made on {}: the peaks are those "
-                                    "of --gpu",
-                                    gpu_wanted, gpu_captured)});
+void check_inputs(const Stages& stages, const llm::ModelSpec& model,
+                  const profile::Workload& workload, const RequestedDevice& device,
+                  Diagnostics& warnings) {
+  if (device.captured && !device.captured->empty()) {
+    warnings.warn(
+        "gpu_contradicts_capture",
+        fmt::format("--gpu {}, but the capture was made on {}: the peaks are those of --gpu",
+                    device.wanted, *device.captured));
   }
-  check_spread(stages, workload, warnings);
-  check_heads(model, workload.parallel, warnings);
+  check_spread(stages, workload, device.ranks, warnings);
+  check_heads(model, workload.tp, warnings);
   check_new_tokens(stages, workload, warnings);
-  return warnings;
 }
 
 }  // namespace llmprof::analysis

@@ -50,23 +50,24 @@ std::optional<uint64_t> batch_of_steps(const Stages& stages) {
   return batch;
 }
 
-TokenCount batch_or_one(const Stages& stages) {
-  if (const auto batch = batch_of_steps(stages); batch && *batch > 0) {
-    return {*batch, "batch of the steps"};
-  }
-  return {1, std::string(profile::kAssumed)};
+void set_batch(const Stages& stages, profile::Workload& workload) {
+  const uint64_t batch = batch_of_steps(stages).value_or(0);
+  workload.batch = std::max<uint64_t>(batch, 1);
+  workload.batch_source = batch > 0 ? "batch of the steps" : profile::kAssumed;
 }
 
-std::optional<TokenCount> prompt_of_prefills(const Stages& stages, uint64_t batch) {
+void set_prompt(const Stages& stages, profile::Workload& workload) {
   const std::vector<uint64_t> tokens = prefill_tokens(stages);
-  if (tokens.empty()) return std::nullopt;
+  if (tokens.empty()) return;
+  const uint64_t batch = std::max<uint64_t>(*workload.batch, 1);
   double sum = 0;
   for (const uint64_t count : tokens) sum += static_cast<double>(count);
   const double mean = sum / static_cast<double>(tokens.size()) / static_cast<double>(batch);
   const bool all_equal =
       std::ranges::all_of(tokens, [&](uint64_t count) { return count == tokens.front(); });
-  return TokenCount{static_cast<uint64_t>(std::llround(mean)),
-                    all_equal ? "tokens of the prefill steps" : "mean tokens of the prefill steps"};
+  workload.prompt_tokens = static_cast<uint64_t>(std::llround(mean));
+  workload.prompt_tokens_source =
+      all_equal ? "tokens of the prefill steps" : "mean tokens of the prefill steps";
 }
 
 // What is known about the size of one step of a serving engine.
@@ -130,7 +131,7 @@ constexpr uint64_t kMostPasses = 4096;
 // Costs of the same model have the same parts in the same order.
 void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
   if (sum.parts.empty()) {
-    for (const llm::CostPart& part : cost.parts) sum.parts.push_back({part.name, 0, 0, 0});
+    for (const llm::CostLine& part : cost.parts) sum.parts.push_back({part.name, 0, 0, 0});
   }
   for (size_t i = 0; i < sum.parts.size(); ++i) {
     sum.parts[i].flops += times * cost.parts[i].flops;
@@ -140,42 +141,48 @@ void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
 }
 
 // Adds the degrees of parallelism above 1: the cost is one GPU's share of the model.
-void add_parallelism(const llm::Parallelism& parallel, FindingValues& values) {
-  if (parallel.tp > 1) values.add("tp", parallel.tp);
-  if (parallel.pp > 1) values.add("pp", parallel.pp);
-  if (parallel.ep > 1) values.add("ep", parallel.ep);
+void add_parallelism(const profile::Workload& workload, FindingValues& values) {
+  if (workload.tp > 1) values.add("tp", workload.tp);
+  if (workload.pp > 1) values.add("pp", workload.pp);
+  if (workload.ep > 1) values.add("ep", workload.ep);
 }
 
-StageUtilization prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
+llm::Degrees degrees_of(const profile::Workload& workload) {
+  return {static_cast<uint32_t>(workload.tp), static_cast<uint32_t>(workload.pp),
+          static_cast<uint32_t>(workload.ep)};
+}
+
+StageUtilization prefill_cost(const llm::ModelSpec& model, const profile::Workload& workload) {
   StageUtilization result;
   if (!workload.prompt_tokens) {
     result.why_not = {make_reason(ReasonKind::prompt_tokens_unknown)};
     return result;
   }
   llm::ForwardPass pass;
-  pass.batch = workload.batch->value;
-  pass.new_tokens = workload.prompt_tokens->value;
-  pass.images = workload.images;
-  result.cost = llm::pass_cost(model, pass, workload.parallel);
+  pass.batch = *workload.batch;
+  pass.new_tokens = *workload.prompt_tokens;
+  pass.images = workload.images.value_or(0);
+  result.cost = llm::pass_cost(model, pass, degrees_of(workload));
   FindingValues values;
-  add_count("prompt_tokens", *workload.prompt_tokens, values);
-  add_count("batch", *workload.batch, values);
+  values.add("prompt_tokens", *workload.prompt_tokens, workload.prompt_tokens_source)
+      .add("batch", *workload.batch, workload.batch_source);
   if (pass.images > 0) values.add("images", pass.images);
-  add_parallelism(workload.parallel, values);
+  add_parallelism(workload, values);
   result.basis = {make_reason(ReasonKind::prefill_pass, values)};
   return result;
 }
 
 // `steps` passes of one token each, the first after `prompt` tokens. A mean number of steps may
 // have a fraction: the last pass then counts for this fraction.
-llm::PassCost decode_passes(const llm::ModelSpec& model, const Workload& workload, double steps) {
+llm::PassCost decode_passes(const llm::ModelSpec& model, const profile::Workload& workload,
+                            double steps) {
   llm::PassCost sum;
   const auto whole = static_cast<uint64_t>(std::floor(steps));
   llm::ForwardPass pass;
-  pass.batch = workload.batch->value;
+  pass.batch = *workload.batch;
   const auto add_passes = [&](uint64_t first, double times) {
-    pass.context = workload.prompt_tokens->value + first;
-    add(sum, llm::pass_cost(model, pass, workload.parallel), times);
+    pass.context = *workload.prompt_tokens + first;
+    add(sum, llm::pass_cost(model, pass, degrees_of(workload)), times);
   };
   const uint64_t stride = std::max<uint64_t>(1, (whole + kMostPasses - 1) / kMostPasses);
   for (uint64_t first = 0; first < whole; first += stride) {
@@ -187,45 +194,44 @@ llm::PassCost decode_passes(const llm::ModelSpec& model, const Workload& workloa
   return sum;
 }
 
-StageUtilization decode_cost(const llm::ModelSpec& model, const Workload& workload,
+StageUtilization decode_cost(const llm::ModelSpec& model, const profile::Workload& workload,
                              std::optional<double> steps) {
   StageUtilization result;
   const bool counted_steps = steps.has_value();
-  if (!steps && workload.new_tokens) steps = static_cast<double>(workload.new_tokens->value);
+  if (!steps && workload.new_tokens) steps = static_cast<double>(*workload.new_tokens);
   if (!workload.prompt_tokens || !steps || *steps <= 0) {
     result.why_not = {make_reason(!workload.prompt_tokens ? ReasonKind::prompt_tokens_unknown
                                                           : ReasonKind::decode_steps_unknown)};
     return result;
   }
   result.cost = decode_passes(model, workload, *steps);
-  const uint64_t first = workload.prompt_tokens->value;
+  const uint64_t first = *workload.prompt_tokens;
   const auto last = first + static_cast<uint64_t>(std::ceil(*steps)) - 1;
   FindingValues values;
-  values.add(
-      "steps", *steps,
-      counted_steps ? std::nullopt : std::optional<std::string>(workload.new_tokens->source));
-  values.add("first_context", first).add("last_context", last);
-  add_count("prompt_tokens", *workload.prompt_tokens, values);
-  add_count("batch", *workload.batch, values);
+  values.add("steps", *steps, counted_steps ? std::nullopt : workload.new_tokens_source)
+      .add("first_context", first)
+      .add("last_context", last)
+      .add("prompt_tokens", *workload.prompt_tokens, workload.prompt_tokens_source)
+      .add("batch", *workload.batch, workload.batch_source);
   // Prefill may produce the first new token.
   if (counted_steps && workload.new_tokens &&
-      std::abs(static_cast<double>(workload.new_tokens->value) - *steps) > 1) {
-    add_count("other_new_tokens", *workload.new_tokens, values);
+      std::abs(static_cast<double>(*workload.new_tokens) - *steps) > 1) {
+    values.add("other_new_tokens", *workload.new_tokens, workload.new_tokens_source);
   }
-  add_parallelism(workload.parallel, values);
+  add_parallelism(workload, values);
   result.basis = {make_reason(ReasonKind::decode_passes, values)};
   return result;
 }
 
 // An engine step: tokens of several sequences with unknown contexts.
 llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t tokens,
-                                     uint64_t sequences, const llm::Parallelism& parallel) {
+                                     uint64_t sequences, const llm::Degrees& degrees) {
   llm::ForwardPass pass;
   pass.new_tokens = tokens;
   pass.positions_with_logits = sequences;
-  llm::PassCost cost = llm::pass_cost(model, pass, parallel);
+  llm::PassCost cost = llm::pass_cost(model, pass, degrees);
   // Attention is the only part that uses the cache.
-  std::erase_if(cost.parts, [](const llm::CostPart& part) { return part.kv_bytes > 0; });
+  std::erase_if(cost.parts, [](const llm::CostLine& part) { return part.kv_bytes > 0; });
   return cost;
 }
 
@@ -236,7 +242,7 @@ bool has_window(const llm::ModelSpec& model) {
 }
 
 StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
-                              const Workload& workload) {
+                              const profile::Workload& workload) {
   StageUtilization result;
   const StepsOfStage steps = steps_of_stage(stages, stage);
   if (steps.all == 0 || steps.with_tokens < steps.all) {
@@ -248,11 +254,12 @@ StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::M
   }
   result.whole_cost = steps.with_contexts == steps.all;
   llm::PassCost sum;
+  const llm::Degrees degrees = degrees_of(workload);
   for (const SizedStep& step : steps.steps) {
     add(sum,
-        result.whole_cost ? llm::mixed_pass_cost(model, *step.sequences, workload.parallel)
-                          : step_without_attention(model, step.tokens, step.positions_with_logits,
-                                                   workload.parallel),
+        result.whole_cost
+            ? llm::mixed_pass_cost(model, *step.sequences, degrees)
+            : step_without_attention(model, step.tokens, step.positions_with_logits, degrees),
         1);
   }
   add(result.cost, sum, 1 / static_cast<double>(steps.instances));
@@ -267,7 +274,7 @@ StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::M
   } else if (steps.with_contexts > 0) {
     values.add("steps_without_contexts", steps.all - steps.with_contexts);
   }
-  add_parallelism(workload.parallel, values);
+  add_parallelism(workload, values);
   result.basis = {make_reason(
       result.whole_cost ? ReasonKind::engine_steps_in_context : ReasonKind::engine_steps, values)};
   return result;
@@ -276,7 +283,7 @@ StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::M
 }  // namespace
 
 StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
-                            const Workload& workload) {
+                            const profile::Workload& workload) {
   const Stage& what = stages.stages[stage];
   StageUtilization result;
   if (stages.serving) {
@@ -308,23 +315,18 @@ std::optional<double> mean_steps(const Stages& stages, uint32_t stage) {
   return steps / instances;
 }
 
-Workload complete_workload(const Stages& stages, Workload workload) {
+profile::Workload complete_workload(const Stages& stages, profile::Workload workload) {
   if (stages.serving) return workload;
-  if (!workload.batch) workload.batch = batch_or_one(stages);
-  const uint64_t batch = std::max<uint64_t>(workload.batch->value, 1);
-  if (!workload.prompt_tokens) workload.prompt_tokens = prompt_of_prefills(stages, batch);
+  if (!workload.batch) set_batch(stages, workload);
+  if (!workload.prompt_tokens) set_prompt(stages, workload);
   for (uint32_t i = 0; !workload.new_tokens && i < stages.stages.size(); ++i) {
     if (!is_decode(stages.stages[i])) continue;
     if (const auto steps = mean_steps(stages, i)) {
-      workload.new_tokens =
-          TokenCount{static_cast<uint64_t>(std::llround(*steps)), "number of decode steps"};
+      workload.new_tokens = static_cast<uint64_t>(std::llround(*steps));
+      workload.new_tokens_source = "number of decode steps";
     }
   }
   return workload;
-}
-
-void add_count(std::string_view name, const TokenCount& count, profile::FindingValues& values) {
-  values.add(name, count.value, count.source);
 }
 
 }  // namespace llmprof::analysis

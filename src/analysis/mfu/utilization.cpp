@@ -16,11 +16,6 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-struct Peak {
-  double flops = 0;
-  std::string name;
-};
-
 // The highest peak that the model's products could run at, so that MFU is never overstated.
 std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model) {
   std::optional<Peak> best;
@@ -117,14 +112,14 @@ profile::Reason no_peak(const llm::ModelSpec& model, const llm::GpuSpec& gpu) {
                      FindingValues().add("format", model.weights.name).add("gpu", gpu.name));
 }
 
-bool is_spread(const llm::Parallelism& parallel) {
-  return parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1;
+bool is_spread(const profile::Workload& workload) {
+  return workload.tp > 1 || workload.pp > 1 || workload.ep > 1;
 }
 
 // What one stage needs and achieves.
 class StageFigures {
  public:
-  StageFigures(const Stages& stages, const Utilization& use, const RequestedDevice& device)
+  StageFigures(const Stages& stages, const UseOfPeaks& use, const RequestedDevice& device)
       : stages_(stages),
         model_(use.model ? &*use.model : nullptr),
         gpu_(use.gpu ? &*use.gpu : nullptr),
@@ -133,7 +128,7 @@ class StageFigures {
 
   // From the model; `recorded` is reported with it.
   [[nodiscard]] StageUtilization of_model(uint32_t index,
-                                          const std::optional<RecordedWork>& recorded) const {
+                                          const std::optional<StageUtilization>& recorded) const {
     const Stage& stage = stages_.stages[index];
     StageUtilization result = stage_cost(stages_, index, *model_, workload_);
     add_tracing(result);
@@ -143,7 +138,7 @@ class StageFigures {
     } else if (gpu_ == nullptr) {
       result.why_not = {missing_device(device_)};
     } else if (const size_t gpus = gpus_of_one_process(stages_, index);
-               gpus > 1 && !is_spread(workload_.parallel)) {
+               gpus > 1 && !is_spread(workload_)) {
       result.why_not = {several_gpus(gpus)};
     } else {
       const auto peak = peak_of(*gpu_, *model_);
@@ -155,13 +150,10 @@ class StageFigures {
   }
 
   // From what the operators recorded.
-  [[nodiscard]] StageUtilization of_operators(uint32_t index, const RecordedWork& recorded) const {
+  [[nodiscard]] StageUtilization of_operators(uint32_t index, StageUtilization result) const {
     const Stage& stage = stages_.stages[index];
-    StageUtilization result;
     result.stage = index;
     result.from_operators = true;
-    result.cost = recorded.cost;
-    result.basis = recorded.basis;
     if (stage.wall.count == 0) {
       result.why_not = {make_reason(ReasonKind::all_warmup)};
     } else if (gpu_ == nullptr) {
@@ -169,16 +161,17 @@ class StageFigures {
     } else {
       const Peak peak{gpu_->fp32.value_or(0), gpu_->peak_name("f32")};
       measure(stage, peak, *gpu_, result);
-      result.recorded = recorded_figures(stage, recorded.cost, *gpu_);
+      result.recorded = recorded_figures(stage, result.cost, *gpu_);
     }
     return result;
   }
 
  private:
   void add_tracing(StageUtilization& result) const {
-    const StageTracing tracing = stage_tracing(stages_, result.stage);
-    result.traced_share = tracing.share;
-    if (tracing.whole() || !tracing.share || result.basis.empty()) return;
+    const profile::StageTracing tracing = stage_tracing(stages_, result.stage);
+    result.traced_share.reset();
+    if (tracing.share_of_steps) result.traced_share = tracing.share_of_steps->value;
+    if (result.traced_share.value_or(1) == 1 || result.basis.empty()) return;
     FindingValues values;
     values.add("steps_traced", tracing.steps_traced).add("steps", tracing.steps_all);
     result.basis.push_back(make_reason(ReasonKind::traced_steps_on_busy_time, values));
@@ -187,7 +180,7 @@ class StageFigures {
   const Stages& stages_;
   const llm::ModelSpec* model_;
   const llm::GpuSpec* gpu_;
-  const Workload& workload_;
+  const profile::Workload& workload_;
   const RequestedDevice& device_;
 };
 
@@ -199,13 +192,13 @@ struct RecordedSum {
   uint64_t instances = 0;
 };
 
-RecordedWork mean_of(const RecordedSum& sum) {
-  RecordedWork work;
+StageUtilization mean_of(const RecordedSum& sum) {
+  StageUtilization work;
   const auto instances = static_cast<double>(sum.instances);
   for (size_t kind = 0; kind < profile::kClassParts; ++kind) {
     if (sum.flops[kind] <= 0 && sum.bytes[kind] <= 0) continue;
     const auto kernel_class = static_cast<KernelClass>(kind);
-    llm::CostPart part;
+    llm::CostLine part;
     part.name = to_string(kernel_class);
     part.flops = sum.flops[kind] / instances;
     const bool cache = kernel_class == KernelClass::attention;
@@ -221,7 +214,7 @@ RecordedWork mean_of(const RecordedSum& sum) {
 }
 
 // Why no stage has any figure; empty if some may have one.
-profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
+profile::Reasons why_nothing(const Stages& stages, const UseOfPeaks& use,
                              const RequestedDevice& device, bool any_recorded) {
   if (stages.stages.empty()) {
     profile::Reasons why = {make_reason(ReasonKind::no_stages)};
@@ -235,10 +228,9 @@ profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
 
 }  // namespace
 
-std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace,
-                                                       const Stages& stages,
-                                                       const DescribedNames& names) {
-  std::vector<std::optional<RecordedWork>> result(stages.stages.size());
+RecordedStages recorded_work(const trace::Trace& trace, const Stages& stages,
+                             const DescribedNames& names) {
+  RecordedStages result(stages.stages.size());
   const trace::KernelTable& kernels = trace.kernels;
   if (kernels.flops.empty() || kernels.bytes.empty()) return result;
   std::vector<RecordedSum> sums(stages.stages.size());
@@ -261,11 +253,10 @@ std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace
   return result;
 }
 
-Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
-                        const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
-                        const RequestedDevice& device,
-                        const std::vector<std::optional<RecordedWork>>& recorded) {
-  Utilization result;
+UseOfPeaks utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
+                       const std::optional<llm::GpuSpec>& gpu, const profile::Workload& workload,
+                       const RequestedDevice& device, const RecordedStages& recorded) {
+  UseOfPeaks result;
   result.model = model;
   result.gpu = gpu;
   result.device = device.kind;
@@ -275,8 +266,7 @@ Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec
   result.why_not = why_nothing(stages, result, device, any_recorded);
   const StageFigures figures(stages, result, device);
   for (uint32_t i = 0; i < stages.stages.size(); ++i) {
-    const std::optional<RecordedWork> own =
-        i < recorded.size() ? recorded[i] : std::optional<RecordedWork>();
+    const auto own = i < recorded.size() ? recorded[i] : std::optional<StageUtilization>();
     if (model) {
       result.stages.push_back(figures.of_model(i, own));
     } else if (own) {
@@ -295,8 +285,7 @@ Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec
     refuse_impossible(stages, *model, device, result);
   }
   if (model) {
-    result.warnings = input_warnings(stages, *model, result.workload, device.wanted,
-                                     device.captured.value_or(""));
+    check_inputs(stages, *model, result.workload, device, result.warnings);
   }
   warn_of_recorded(stages, result);
   return result;

@@ -6,29 +6,19 @@
 
 #include "analysis/naming/classes.h"
 #include "analysis/stages/stages.h"
+#include "base/diagnostics.h"
 #include "llm/cost.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
+#include "profile/context.h"
 #include "profile/reasons.h"
 #include "profile/stages.h"
 
 namespace llmprof::analysis {
 
-// A figure and where it comes from.
-struct TokenCount {
-  uint64_t value = 0;
-  std::string source;  // "--prompt-tokens", "workload's metrics.json", "number of decode steps"
-};
-
-// What the user or the workload states about the run.
-struct Workload {
-  std::optional<TokenCount> prompt_tokens;
-  std::optional<TokenCount> new_tokens;
-  std::optional<TokenCount> batch;
-  llm::Parallelism parallel;
-  uint32_t ranks = 1;  // of the job that the capture belongs to
-  uint64_t images = 0;
-  std::string command;  // empty: unknown
+struct Peak {
+  double flops = 0;  // FLOP/s
+  std::string name;  // "bf16 dense"
 };
 
 // How well one stage uses one GPU. Ratios are relative to dense peaks, 0 to 1. They are absent,
@@ -55,22 +45,20 @@ struct StageUtilization {
   bool memory_bound = false;
 };
 
-// User input that the capture contradicts or that cannot be right.
-struct InputWarning {
-  std::string code;  // as in Diagnostic
-  std::string message;
-};
-
 // A figure above its peak shows that an input is wrong. Then no stage gets any figure, since all
 // are computed from the same inputs.
-struct Utilization {
+struct UseOfPeaks {
   std::optional<llm::ModelSpec> model;
   std::optional<llm::GpuSpec> gpu;
   trace::DeviceKind device = trace::DeviceKind::gpu;
-  Workload workload;
+  profile::Workload workload;
   std::vector<StageUtilization> stages;  // one per stage
   profile::Reasons why_not;              // for all stages: no model, unknown GPU, no timeline
-  std::vector<InputWarning> warnings;
+  // Null if nothing was computed.
+  [[nodiscard]] const StageUtilization* of(uint32_t stage) const {
+    return stage < stages.size() ? &stages[stage] : nullptr;
+  }
+  Diagnostics warnings;  // of user input that the capture contradicts or that cannot be right
 };
 
 // What the stages ran on. `captured` is the capture's GPU if the user's `wanted` differs.
@@ -78,25 +66,19 @@ struct RequestedDevice {
   std::string wanted;
   std::optional<std::string> captured = std::nullopt;
   trace::DeviceKind kind = trace::DeviceKind::gpu;
+  uint32_t ranks = 1;  // of the job that the capture belongs to
 };
 
-// What one instance of a stage computed and moved, as the program recorded it with its operators:
-// the mean over instances, without warm-ups. One part per kernel class; attention's bytes are its
-// cache.
-struct RecordedWork {
-  llm::PassCost cost;
-  profile::Reasons basis;  // the number of operators
-};
-
-// One entry per stage; all empty if no operator has FLOPs or bytes.
-std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace,
-                                                       const Stages& stages,
-                                                       const DescribedNames& names);
+// One entry per stage, with the cost and its basis: what one instance computed and moved, as the
+// program recorded it with its operators. The mean over instances, without warm-ups; one part per
+// kernel class; attention's bytes are its cache. All empty if no operator has FLOPs or bytes.
+using RecordedStages = std::vector<std::optional<StageUtilization>>;
+RecordedStages recorded_work(const trace::Trace& trace, const Stages& stages,
+                             const DescribedNames& names);
 
 // Without a model, FLOPs and bytes come from the operators, if they recorded them.
-Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
-                        const std::optional<llm::GpuSpec>& gpu, const Workload& workload,
-                        const RequestedDevice& device,
-                        const std::vector<std::optional<RecordedWork>>& recorded = {});
+UseOfPeaks utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,
+                       const std::optional<llm::GpuSpec>& gpu, const profile::Workload& workload,
+                       const RequestedDevice& device, const RecordedStages& recorded = {});
 
 }  // namespace llmprof::analysis

@@ -88,9 +88,10 @@ Stages dense_run() {
   return run.take();
 }
 
-Workload known_workload(uint64_t prompt) {
-  Workload workload;
-  workload.prompt_tokens = TokenCount{prompt, "--prompt-tokens"};
+profile::Workload known_workload(uint64_t prompt) {
+  profile::Workload workload;
+  workload.prompt_tokens = prompt;
+  workload.prompt_tokens_source = "--prompt-tokens";
   return workload;
 }
 
@@ -105,7 +106,7 @@ constexpr double kDecodeBytes = 24 * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131
                                 32'768.0 * (24 * 778 + 23 * 24 / 2);
 
 TEST(Utilization, MfuAndMbuOfTheDenseModel) {
-  const Utilization use =
+  const UseOfPeaks use =
       utilization(dense_run(), dense_graph(), h200(), known_workload(777), {"NVIDIA H200"});
   EXPECT_TRUE(use.why_not.empty());
   ASSERT_EQ(use.stages.size(), 2U);
@@ -137,8 +138,8 @@ TEST(Utilization, MfuAndMbuOfTheDenseModel) {
   EXPECT_EQ(text_of(decode.basis, "prompt_tokens"), "--prompt-tokens");
   EXPECT_EQ(value_of(decode.basis, "other_new_tokens"), nullptr);
   EXPECT_EQ(value_of(decode.basis, "tp"), nullptr);
-  EXPECT_EQ(use.workload.new_tokens->value, 24U);
-  EXPECT_EQ(use.workload.new_tokens->source, "number of decode steps");
+  EXPECT_EQ(use.workload.new_tokens, 24U);
+  EXPECT_EQ(use.workload.new_tokens_source, "number of decode steps");
 }
 
 // 6 of 24 steps were traced: wall time covers all steps, busy time only six.
@@ -146,13 +147,13 @@ TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 10 * kMs, std::vector<Step>(6));
   run.stages_.instances[0].untraced_steps = 18;
-  const Utilization use =
+  const UseOfPeaks use =
       utilization(run.take(), dense_graph(), h200(), known_workload(777), {"NVIDIA H200"});
   const StageUtilization& decode = use.stages[1];
   EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
   EXPECT_NEAR(decode.mbu.wall->value, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
   EXPECT_NEAR(decode.mbu.gpu_busy->value, kDecodeBytes / 4 / (0.010 * 4.8e12), 1e-9);
-  EXPECT_EQ(use.workload.new_tokens->value, 24U);
+  EXPECT_EQ(use.workload.new_tokens, 24U);
   EXPECT_EQ(kinds_of(decode.basis), (Kinds{"decode_passes", "traced_steps_on_busy_time"}));
   EXPECT_EQ(number_of(decode.basis, "steps_traced"), 6);
   EXPECT_EQ(number_of(decode.basis, "steps"), 24);
@@ -160,13 +161,13 @@ TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
 
 TEST(Utilization, MissingInputsAreNamed) {
   const Stages stages = dense_run();
-  const Utilization no_model =
+  const UseOfPeaks no_model =
       utilization(stages, std::nullopt, h200(), known_workload(777), {"H200"});
   EXPECT_EQ(kinds_of(no_model.why_not), Kinds{"no_model"});
   ASSERT_EQ(no_model.stages.size(), 2U);
   EXPECT_EQ(kinds_of(no_model.stages[0].why_not), Kinds{"no_model"});
 
-  const Utilization no_gpu =
+  const UseOfPeaks no_gpu =
       utilization(stages, dense_graph(), std::nullopt, known_workload(777), {"NVIDIA H999"});
   EXPECT_EQ(kinds_of(no_gpu.why_not), Kinds{"gpu_unknown"});
   EXPECT_EQ(text_of(no_gpu.why_not, "gpu"), "NVIDIA H999");
@@ -174,18 +175,18 @@ TEST(Utilization, MissingInputsAreNamed) {
   EXPECT_FALSE(no_gpu.stages[0].mfu.wall);
   EXPECT_FALSE(no_gpu.stages[0].floor);
 
-  const Utilization no_prompt = utilization(stages, dense_graph(), h200(), {}, {"H200"});
+  const UseOfPeaks no_prompt = utilization(stages, dense_graph(), h200(), {}, {"H200"});
   for (const StageUtilization& stage : no_prompt.stages) {
     EXPECT_EQ(kinds_of(stage.why_not), Kinds{"prompt_tokens_unknown"});
     EXPECT_FALSE(stage.mfu.wall);
   }
-  const Utilization nothing = utilization({}, dense_graph(), h200(), {}, {"H200"});
+  const UseOfPeaks nothing = utilization({}, dense_graph(), h200(), {}, {"H200"});
   EXPECT_EQ(kinds_of(nothing.why_not), Kinds{"no_stages"});
   Stages undetected;
   undetected.reason = {make_reason(profile::ReasonKind::no_attention)};
   EXPECT_EQ(kinds_of(utilization(undetected, dense_graph(), h200(), {}, {"H200"}).why_not),
             Kinds({"no_stages", "no_attention"}));
-  const Utilization unnamed =
+  const UseOfPeaks unnamed =
       utilization(stages, dense_graph(), std::nullopt, known_workload(777), {""});
   EXPECT_EQ(kinds_of(unnamed.stages[0].why_not), Kinds{"gpu_not_named"});
 }
@@ -197,9 +198,9 @@ TEST(Utilization, TokensOfDetectedSteps) {
   run.instance(0, 8 * kMs, 5 * kMs, prefill);
   run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(24));
   run.instance(1, 44 * kMs, 40 * kMs, std::vector<Step>(23));
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {"H200"});
-  EXPECT_EQ(use.workload.prompt_tokens->value, 777U);
-  EXPECT_EQ(use.workload.prompt_tokens->source, "tokens of the prefill steps");
+  const UseOfPeaks use = utilization(run.take(), dense_graph(), h200(), {}, {"H200"});
+  EXPECT_EQ(use.workload.prompt_tokens, 777U);
+  EXPECT_EQ(use.workload.prompt_tokens_source, "tokens of the prefill steps");
   EXPECT_NEAR(use.stages[0].cost.flops(), kPrefillFlops, 1);
   EXPECT_EQ(number_of(use.stages[1].basis, "steps"), 23.5);
   // Half of the 24th step, at context 800: weights and 801 tokens of the cache.
@@ -210,12 +211,13 @@ TEST(Utilization, TokensOfDetectedSteps) {
 TEST(Utilization, WithoutStepsTheFlagCounts) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 40 * kMs, {});
-  Workload workload = known_workload(777);
+  profile::Workload workload = known_workload(777);
   const Stages stages = run.take();
-  const Utilization unknown = utilization(stages, dense_graph(), h200(), workload, {""});
+  const UseOfPeaks unknown = utilization(stages, dense_graph(), h200(), workload, {""});
   EXPECT_EQ(kinds_of(unknown.stages[1].why_not), Kinds{"decode_steps_unknown"});
-  workload.new_tokens = TokenCount{24, "--new-tokens"};
-  const Utilization use = utilization(stages, dense_graph(), h200(), workload, {""});
+  workload.new_tokens = 24;
+  workload.new_tokens_source = "--new-tokens";
+  const UseOfPeaks use = utilization(stages, dense_graph(), h200(), workload, {""});
   EXPECT_NEAR(use.stages[1].cost.bytes(), kDecodeBytes, 1);
   EXPECT_EQ(number_of(use.stages[1].basis, "steps"), 24);
   EXPECT_EQ(text_of(use.stages[1].basis, "steps"), "--new-tokens");
@@ -226,9 +228,10 @@ TEST(Utilization, WithoutStepsTheFlagCounts) {
 TEST(Utilization, LongDecodeLoops) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 40 * kMs, {});
-  Workload workload = known_workload(1000);
-  workload.new_tokens = TokenCount{1'000'001, "--new-tokens"};
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), workload, {""});
+  profile::Workload workload = known_workload(1000);
+  workload.new_tokens = 1'000'001;
+  workload.new_tokens_source = "--new-tokens";
+  const UseOfPeaks use = utilization(run.take(), dense_graph(), h200(), workload, {""});
   const double n = 1'000'001;
   const double bytes = n * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
                        32'768.0 * (n * 1001 + n * (n - 1) / 2);
@@ -241,7 +244,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   // 24 steps in 14 ms busy: kDecodeBytes / (0.014 x 4.8e12) = 1.116...; in 20 ms 0.781.
   run.instance(1, 20 * kMs, 14 * kMs, std::vector<Step>(24));
   const Stages stages = run.take();
-  const Utilization use = utilization(stages, dense_graph(), h200(), known_workload(777), {"H200"});
+  const UseOfPeaks use = utilization(stages, dense_graph(), h200(), known_workload(777), {"H200"});
   EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
   for (const StageUtilization& stage : use.stages) {
     EXPECT_FALSE(stage.mbu.gpu_busy);
@@ -266,9 +269,10 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
     }
   }
 
-  Workload workload = known_workload(777);
-  workload.batch = TokenCount{64, "--batch"};
-  const Utilization batch = utilization(stages, dense_graph(), h200(), workload, {"H200"});
+  profile::Workload workload = known_workload(777);
+  workload.batch = 64;
+  workload.batch_source = "--batch";
+  const UseOfPeaks batch = utilization(stages, dense_graph(), h200(), workload, {"H200"});
   EXPECT_FALSE(batch.stages[0].mfu.wall);
   EXPECT_FALSE(batch.stages[0].mfu.gpu_busy);
   EXPECT_FALSE(batch.stages[0].floor);
@@ -279,9 +283,10 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
 // 64 x 777 tokens in 8 ms are 2.2 PFLOP in 8 ms: impossible. Decode's 40 ms at batch 64 would be
 // possible (24 times the weights and 64 caches: 77.7 GB + 39.7 GB in 44 ms) but is not reported.
 TEST(Utilization, OneRefusalTakesAllFiguresBack) {
-  Workload workload = known_workload(777);
-  workload.batch = TokenCount{64, "--batch"};
-  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
+  profile::Workload workload = known_workload(777);
+  workload.batch = 64;
+  workload.batch_source = "--batch";
+  const UseOfPeaks use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"impossible_figure"});
   EXPECT_EQ(text_of(use.stages[0].why_not, "figure"), "MFU");
   EXPECT_EQ(text_of(use.stages[0].why_not, "stage"), "prefill");
@@ -298,35 +303,41 @@ TEST(Utilization, AnotherGpuIsTheFirstSuspect) {
   llm::GpuSpec small = h200();
   small.tensor_bf16 = 65e12;
   small.memory_bandwidth = 0.3e12;
-  const Utilization use =
+  const UseOfPeaks use =
       utilization(dense_run(), dense_graph(), small, known_workload(777), {"T4", "NVIDIA H200"});
   EXPECT_EQ(text_of(use.stages[0].why_not, "gpu"), "T4");
   EXPECT_EQ(text_of(use.stages[0].why_not, "captured_gpu"), "NVIDIA H200");
   EXPECT_EQ(number_of(use.stages[0].why_not, "prompt_tokens"), 777);
-  ASSERT_EQ(use.warnings.size(), 1U);
-  EXPECT_EQ(use.warnings[0].code, "gpu_contradicts_capture");
+  ASSERT_EQ(use.warnings.items().size(), 1U);
+  EXPECT_EQ(use.warnings.items()[0].code, "gpu_contradicts_capture");
 }
 
 // One GPU, 8 KV heads and 32 heads, 24 steps.
 TEST(Utilization, WarnsOfWhatTheCaptureContradicts) {
-  Workload workload = known_workload(777);
-  workload.parallel.tp = 3;
-  workload.new_tokens = TokenCount{100, "--new-tokens"};
-  const Utilization use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
-  ASSERT_EQ(use.warnings.size(), 4U);
-  EXPECT_TRUE(use.warnings[0].message.starts_with("tp 3, but the capture shows 1 GPU:"));
-  EXPECT_TRUE(use.warnings[1].message.starts_with("tp 3 does not divide the model's 32 attention"));
-  EXPECT_TRUE(use.warnings[2].message.starts_with("tp 3 does not divide the model's 8 KV heads"));
-  EXPECT_EQ(use.warnings[3].message,
+  profile::Workload workload = known_workload(777);
+  workload.tp = 3;
+  workload.new_tokens = 100;
+  workload.new_tokens_source = "--new-tokens";
+  const UseOfPeaks use = utilization(dense_run(), dense_graph(), h200(), workload, {"H200"});
+  ASSERT_EQ(use.warnings.items().size(), 4U);
+  EXPECT_TRUE(use.warnings.items()[0].message.starts_with("tp 3, but the capture shows 1 GPU:"));
+  EXPECT_TRUE(
+      use.warnings.items()[1].message.starts_with("tp 3 does not divide the model's 32 attention"));
+  EXPECT_TRUE(
+      use.warnings.items()[2].message.starts_with("tp 3 does not divide the model's 8 KV heads"));
+  EXPECT_EQ(use.warnings.items()[3].message,
             "--new-tokens says 100 new tokens, but a decode has 24 steps; the steps are used");
   // A rank of a job: the other GPUs are in other captures.
-  workload.parallel.tp = 4;
-  workload.ranks = 4;
-  workload.new_tokens = TokenCount{25, "--new-tokens"};
-  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, {"H200"}).warnings.empty());
-  workload.ranks = 1;
-  workload.parallel.tp = 1;
-  EXPECT_TRUE(utilization(dense_run(), dense_graph(), h200(), workload, {"H200"}).warnings.empty());
+  workload.tp = 4;
+  workload.new_tokens = 25;
+  const auto warned = [&](uint32_t ranks) {
+    const RequestedDevice device = {"H200", std::nullopt, trace::DeviceKind::gpu, ranks};
+    const UseOfPeaks made = utilization(dense_run(), dense_graph(), h200(), workload, device);
+    return !made.warnings.items().empty();
+  };
+  EXPECT_FALSE(warned(4));
+  workload.tp = 1;
+  EXPECT_FALSE(warned(1));
 }
 
 TEST(Utilization, SeveralGpusNeedTheirShares) {
@@ -334,12 +345,12 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 0);
   run.instance(0, 8 * kMs, 5 * kMs, std::vector<Step>(1), false, 1);
   const Stages stages = run.take();
-  const Utilization use = utilization(stages, dense_graph(), h200(), known_workload(777), {"H200"});
+  const UseOfPeaks use = utilization(stages, dense_graph(), h200(), known_workload(777), {"H200"});
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"several_gpus"});
   EXPECT_EQ(number_of(use.stages[0].why_not, "gpus"), 2);
-  Workload workload = known_workload(777);
-  workload.parallel.tp = 2;
-  const Utilization halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});
+  profile::Workload workload = known_workload(777);
+  workload.tp = 2;
+  const UseOfPeaks halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});
   EXPECT_NEAR(halves.stages[0].mfu.wall->value, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
   EXPECT_EQ(number_of(halves.stages[0].basis, "tp"), 2);
   EXPECT_EQ(value_of(halves.stages[0].basis, "pp"), nullptr);
@@ -354,7 +365,7 @@ TEST(Utilization, PeakFollowsThePrecision) {
   EXPECT_EQ(utilization(dense_run(), model, h200(), known_workload(777), {""}).stages[0].peak_name,
             "bf16 dense");
   model.weights = {"f32", 4};
-  const Utilization use = utilization(dense_run(), model, h200(), known_workload(777), {""});
+  const UseOfPeaks use = utilization(dense_run(), model, h200(), known_workload(777), {""});
   EXPECT_FALSE(use.stages[0].mfu.wall);
   EXPECT_TRUE(use.stages[0].mbu.wall);
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"no_peak_of_format"});
@@ -373,7 +384,7 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   Step unknown;
   unknown.kind = StepKind::prefill;
   run.instance(0, 8 * kMs, 5 * kMs, {unknown});
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {""});
+  const UseOfPeaks use = utilization(run.take(), dense_graph(), h200(), {}, {""});
   // On average 6 tokens through the weights and 6 positions through the head; no attention.
   const double flops = 6 * 2.0 * (1'417'674'752 + 131'072'000);
   EXPECT_NEAR(use.stages[1].cost.flops(), flops, 1);
@@ -410,7 +421,7 @@ TEST(Utilization, ServingStepsWithTheirContexts) {
   Step without_phases = decode;
   without_phases.phases = {};
   run.instance(1, 3 * kMs, 2 * kMs, {without_phases});
-  const Utilization use = utilization(run.take(), dense_graph(), h200(), {}, {""});
+  const UseOfPeaks use = utilization(run.take(), dense_graph(), h200(), {}, {""});
   // 6 tokens through the weights, 2 positions through the head; 8 layers, 32 heads of 128, 42
   // pairs.
   const double flops =
@@ -429,10 +440,10 @@ TEST(Utilization, ServingStepsWithTheirContexts) {
 }
 
 // 60 GFLOP/s and 20 GB/s; prefill of 8 ms (5 busy), decode of 44 ms (40 busy).
-std::vector<std::optional<RecordedWork>> recorded(double prefill_flops, double decode_bytes) {
-  RecordedWork prefill;
+RecordedStages recorded(double prefill_flops, double decode_bytes) {
+  StageUtilization prefill;
   prefill.cost.parts = {{"gemm", prefill_flops, 1e6, 0}};
-  RecordedWork decode;
+  StageUtilization decode;
   decode.cost.parts = {{"gemv", 1e6, decode_bytes / 2, 0}, {"attention", 0, 0, decode_bytes / 2}};
   return {prefill, decode};
 }
@@ -442,7 +453,7 @@ llm::GpuSpec small_cpu() {
 const RequestedDevice kCpu = {"N1", std::nullopt, trace::DeviceKind::cpu};
 
 TEST(Utilization, OfWhatOperatorsRecorded) {
-  const Utilization use =
+  const UseOfPeaks use =
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 400e6));
   EXPECT_TRUE(use.why_not.empty());
   EXPECT_TRUE(use.stages[0].from_operators);
@@ -457,7 +468,7 @@ TEST(Utilization, OfWhatOperatorsRecorded) {
 }
 
 TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
-  const Utilization use =
+  const UseOfPeaks use =
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 2000e6));
   EXPECT_FALSE(use.stages[1].mbu.wall);
   EXPECT_FALSE(use.stages[1].floor);
@@ -467,7 +478,7 @@ TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
   EXPECT_TRUE(use.stages[1].mfu.wall);
   EXPECT_TRUE(use.stages[0].mfu.wall && use.stages[0].mbu.wall);
   // A measured peak may be exceeded slightly: 44 ms at 20 GB/s are 880 MB.
-  const Utilization near =
+  const UseOfPeaks near =
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 860e6));
   EXPECT_GT(near.stages[1].mbu.gpu_busy->value, 1);
   EXPECT_EQ(kinds_of(near.stages[1].why_not), Kinds{"slightly_above_measured"});
@@ -475,16 +486,16 @@ TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
 
 TEST(Utilization, RecordedFlopsBesideTheModels) {
   llm::GpuSpec fast = llm::measured_cpu("N1", 2e15, 5e12, "f32", "");
-  const Utilization agree = utilization(dense_run(), dense_graph(), fast, known_workload(777), kCpu,
-                                        recorded(kPrefillFlops * 1.04, 1e9));
+  const UseOfPeaks agree = utilization(dense_run(), dense_graph(), fast, known_workload(777), kCpu,
+                                       recorded(kPrefillFlops * 1.04, 1e9));
   ASSERT_TRUE(agree.stages[0].recorded);
   EXPECT_FALSE(agree.stages[0].from_operators);
   EXPECT_NEAR(agree.stages[0].cost.flops(), kPrefillFlops, 1);
   EXPECT_NEAR(agree.stages[0].recorded->mfu.wall->value, kPrefillFlops * 1.04 / (0.008 * 2e15),
               1e-9);
-  const auto of_prefill = [](const Utilization& use) {
+  const auto of_prefill = [](const UseOfPeaks& use) {
     size_t count = 0;
-    for (const InputWarning& warning : use.warnings) {
+    for (const Diagnostic& warning : use.warnings.items()) {
       if (warning.code == "recorded_flops_differ" && warning.message.starts_with("prefill")) {
         ++count;
       }
@@ -492,13 +503,13 @@ TEST(Utilization, RecordedFlopsBesideTheModels) {
     return count;
   };
   EXPECT_EQ(of_prefill(agree), 0U);
-  const Utilization differ = utilization(dense_run(), dense_graph(), fast, known_workload(777),
-                                         kCpu, recorded(kPrefillFlops * 1.5, 1e9));
+  const UseOfPeaks differ = utilization(dense_run(), dense_graph(), fast, known_workload(777), kCpu,
+                                        recorded(kPrefillFlops * 1.5, 1e9));
   EXPECT_EQ(of_prefill(differ), 1U);
 }
 
 TEST(Utilization, ACpuWithoutPeaksSaysWhereTheyComeFrom) {
-  const Utilization use =
+  const UseOfPeaks use =
       utilization(dense_run(), std::nullopt, std::nullopt, {}, kCpu, recorded(120e6, 400e6));
   EXPECT_FALSE(use.stages[0].mfu.wall);
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"cpu_peaks_unknown"});

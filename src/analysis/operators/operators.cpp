@@ -259,16 +259,11 @@ void add_recorded(const trace::Trace& trace, std::vector<OperatorRow>& rows) {
   if (table.flops.empty() && table.bytes.empty()) return;
   std::unordered_map<std::string_view, OperatorRow*> by_name;
   for (OperatorRow& row : rows) by_name[row.name] = &row;
-  const auto add = [](std::optional<double>& sum, const std::vector<uint64_t>& column, size_t i) {
-    if (i < column.size() && column[i] > 0) {
-      sum = sum.value_or(0) + static_cast<double>(column[i]);
-    }
-  };
   for (size_t i = 0; i < table.size(); ++i) {
     const auto row = by_name.find(trace.strings[table.name[i]]);
     if (row == by_name.end()) continue;
-    add(row->second->flops, table.flops, i);
-    add(row->second->bytes, table.bytes, i);
+    add_known(row->second->flops, table.flops, i);
+    add_known(row->second->bytes, table.bytes, i);
   }
 }
 
@@ -295,9 +290,11 @@ profile::Operator operator_of(const OperatorRow& from) {
 
 }  // namespace
 
-Operators find_operators(const trace::Trace& trace) {
+Operators find_operators(const trace::Trace& trace, const profile::Totals& totals) {
   Operators operators;
   profile::OperatorsFound& found = operators.found;
+  found.share_of_gpu_time = share(
+      Nanoseconds{0}, totals.kernel_sum_ns.value + to_nanoseconds(totals.memory_operation_sum));
   OperatorCalls calls = OperatorCalls::recorded(trace);
   found.source = recorders(trace);
   if (calls.empty()) {
@@ -327,20 +324,11 @@ Operators find_operators(const trace::Trace& trace) {
   found.kernels_without_operator = found.kernels - found.kernels_with_operator;
   found.kernels_share = share(found.kernels_with_operator, found.kernels);
   found.cuda_self_sum = to_milliseconds(launched);
-  found.share_of_gpu_time =
-      share(launched, total_time(trace.kernels) + total_time(trace.memory_operations));
+  const Nanoseconds gpu_time = total_time(trace.kernels) + total_time(trace.memory_operations);
+  if (gpu_time > 0) found.share_of_gpu_time = share(launched, gpu_time);
   found.graph_kernels = graph_kernels(trace);
   found.captured_kernels = captured_kernels(trace);
   return operators;
-}
-
-void fill_operators(Operators&& operators, profile::Profile& profile) {
-  profile.operators = std::move(operators.rows);
-  profile.operators_found = std::move(operators.found);
-  if (profile.operators_found.share_of_gpu_time) return;
-  const profile::Totals& totals = profile.totals;
-  profile.operators_found.share_of_gpu_time = share(
-      Nanoseconds{0}, totals.kernel_sum_ns.value + to_nanoseconds(totals.memory_operation_sum));
 }
 
 }  // namespace llmprof::analysis

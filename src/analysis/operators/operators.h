@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "profile/profile.h"
+#include "profile/operators.h"
+#include "profile/totals.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -14,8 +15,7 @@ struct Operators {
 
 // GPU work belongs to the innermost operator open on the launching thread at its launch. If the
 // launch was not recorded, it belongs to the operator that the capture names.
-Operators find_operators(const trace::Trace& trace);
-// Requires the profile's totals.
-void fill_operators(Operators&& operators, profile::Profile& profile);
+// If the trace shows no GPU time, shares are of the profile's `totals`.
+Operators find_operators(const trace::Trace& trace, const profile::Totals& totals = {});
 
 }  // namespace llmprof::analysis

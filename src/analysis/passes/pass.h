@@ -132,15 +132,6 @@ class Pass {
     return std::move(*this);
   }
 
-  // For results that need more than a copy: `put` stores them.
-  template <class Value>
-  [[nodiscard]] Pass into(void (*put)(Value&&, profile::Profile&)) && {
-    fill_ = [put](PassValues& found, profile::Profile& profile) {
-      put(found.take<Value>(), profile);
-    };
-    return std::move(*this);
-  }
-
   [[nodiscard]] std::string_view name() const { return name_; }
   [[nodiscard]] const std::vector<std::type_index>& needs() const { return needs_; }
   [[nodiscard]] const std::vector<std::type_index>& finds() const { return finds_; }

@@ -8,6 +8,8 @@
 #include "analysis/operators/graph_captures.h"
 #include "analysis/ranking/same_work.h"
 #include "analysis/stages/annotated_stages.h"
+#include "analysis/stages/selection.h"
+#include "analysis/statistics/statistics.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -102,21 +104,21 @@ void name_cpu(trace::Trace& trace) {
 }
 
 // Fills values that the user did not set from the workload's own record.
-Workload complete_workload(Workload workload,
-                           const std::optional<trace::WorkloadMetrics>& metrics) {
+profile::Workload complete_workload(profile::Workload workload,
+                                    const std::optional<trace::WorkloadMetrics>& metrics) {
   if (!metrics) return workload;
-  const std::string source = "the workload's metrics.json";
-  const auto fill = [&](std::optional<TokenCount>& into, const std::optional<uint64_t>& from) {
-    if (!into && from) into = TokenCount{*from, source};
+  const auto fill = [](std::optional<uint64_t>& into, std::optional<std::string>& source,
+                       const std::optional<uint64_t>& from) {
+    if (into || !from) return;
+    into = from;
+    source = "the workload's metrics.json";
   };
-  fill(workload.prompt_tokens, metrics->prompt_tokens);
-  fill(workload.new_tokens, metrics->new_tokens);
-  fill(workload.batch, metrics->batch);
-  if (workload.images == 0) workload.images = metrics->images.value_or(0);
-  llm::Parallelism& parallel = workload.parallel;
-  if (parallel.tp == 1 && parallel.pp == 1 && parallel.ep == 1) {
-    const uint64_t ranks = metrics->tensor_parallel.value_or(1);
-    parallel.tp = static_cast<uint32_t>(std::clamp<uint64_t>(ranks, 1, UINT32_MAX));
+  fill(workload.prompt_tokens, workload.prompt_tokens_source, metrics->prompt_tokens);
+  fill(workload.new_tokens, workload.new_tokens_source, metrics->new_tokens);
+  fill(workload.batch, workload.batch_source, metrics->batch);
+  if (!workload.images) workload.images = unless_zero(metrics->images.value_or(0));
+  if (workload.tp == 1 && workload.pp == 1 && workload.ep == 1) {
+    workload.tp = std::clamp<uint64_t>(metrics->tensor_parallel.value_or(1), 1, UINT32_MAX);
   }
   return workload;
 }
@@ -176,9 +178,10 @@ std::optional<MeaningfulRanges> find_annotations(const Prepared& in) {
 
 Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
                          const AnalysisOptions& options) {
-  const Selection& selection = options.selection;
+  const profile::Selection& selection = options.selection;
   if (selection.device) {
-    if (auto kept = keep_device(trace, *selection.device); !kept) return fail_with(kept.error());
+    auto kept = keep_device(trace, static_cast<uint32_t>(*selection.device));
+    if (!kept) return fail_with(kept.error());
   }
   Diagnostics diagnostics = trace.diagnostics;
   use_graph_captures(trace, diagnostics);
@@ -204,7 +207,7 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
   return prepared;
 }
 
-Utilization measure_utilization(const Prepared& prepared, const Stages& stages) {
+UseOfPeaks measure_utilization(const Prepared& prepared, const Stages& stages) {
   const trace::Trace& trace = prepared.trace;
   const AnalysisOptions& options = prepared.options;
   const llm::GpuSpecs& gpus = prepared.rules.gpus;
@@ -219,9 +222,9 @@ Utilization measure_utilization(const Prepared& prepared, const Stages& stages) 
     spec = measured_cpu_of(trace.workload);
   }
   if (options.gpu && spec) asked.captured = contradicting_gpu(device, *spec, gpus);
-  Workload workload = complete_workload(options.workload, trace.workload);
-  workload.ranks = ranks_of_job(trace);
-  return utilization(stages, options.model, spec, workload, asked,
+  asked.ranks = ranks_of_job(trace);
+  return utilization(stages, options.model, spec,
+                     complete_workload(options.workload, trace.workload), asked,
                      recorded_work(trace, stages, prepared.names));
 }
 

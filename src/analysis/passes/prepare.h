@@ -45,6 +45,6 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
                          const AnalysisOptions& options);
 
 // Finds the peaks of the stages' device, and how much of them was used.
-Utilization measure_utilization(const Prepared& prepared, const Stages& stages);
+UseOfPeaks measure_utilization(const Prepared& prepared, const Stages& stages);
 
 }  // namespace llmprof::analysis

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "analysis/engine/engine_rules.h"
-#include "analysis/mfu/utilization.h"
 #include "analysis/naming/classes.h"
-#include "analysis/stages/selection.h"
 #include "analysis/stages/stage_rules.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
@@ -35,11 +33,11 @@ struct RunRecord {
 
 // What the user asked for.
 struct AnalysisOptions {
-  Selection selection;
+  profile::Selection selection;  // the part of the capture to analyze
   bool use_annotations = true;
   std::optional<llm::ModelSpec> model;
   std::optional<std::string> gpu;  // GPU name; the capture's own by default
-  Workload workload;
+  profile::Workload workload;      // what the user or the run states
   // Another run of the same program, profiled for its operators; its kernels are not reported.
   const trace::Trace* operators_of = nullptr;
   // The control run: only launches and waits, as the launch interceptor noted them.

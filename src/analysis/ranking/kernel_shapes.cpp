@@ -42,14 +42,6 @@ std::vector<GridId> grids_of_shapes(const trace::Trace& trace,
   return ids;
 }
 
-void add(StageTime& sum, const StageTime& more) {
-  sum.calls += more.calls;
-  sum.total += more.total;
-  sum.steady_calls += more.steady_calls;
-  sum.steady_total += more.steady_total;
-  sum.steady_measured += more.steady_measured;
-}
-
 class Lines {
  public:
   Lines(const trace::Trace& trace, const Stages& stages, const KernelRanking& ranking)
@@ -90,13 +82,10 @@ class Lines {
     const InstanceId owner = stages_.owners.kernel_instance[kernel];
     if (!owner.valid()) return;
     const StageInstance& instance = stages_.instances[owner.index()];
-    StageTime& time = by_stage_[line * stages_.stages.size() + instance.stage];
-    ++time.calls;
-    time.total += duration;
-    if (instance.warmup) return;
-    ++time.steady_calls;
-    time.steady_total += duration;
-    if (kernel < measured_.size() && measured_[kernel]) ++time.steady_measured;
+    const bool measured = kernel < measured_.size() && measured_[kernel];
+    const Calls one = {1, duration};
+    by_stage_[line * stages_.stages.size() + instance.stage] +=
+        instance.warmup ? StageTime{one, {}, 0} : StageTime{one, one, measured ? 1U : 0U};
   }
 
   const trace::Trace& trace_;
@@ -123,7 +112,7 @@ std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRa
     OpenedKernel& kernel = opened[lines.ranked(i)];
     kernel.shapes.push_back(lines.row(i));
     for (size_t s = 0; s < kernel.stages.size(); ++s) {
-      add(kernel.stages[s], kernel.shapes.back().stages[s]);
+      kernel.stages[s] += kernel.shapes.back().stages[s];
     }
     // Operators on a CPU have neither grid nor block.
     if (trace.devices[line.device.index()].kind == trace::DeviceKind::cpu) kernel.shapes.clear();

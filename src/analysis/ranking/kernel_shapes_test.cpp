@@ -38,12 +38,12 @@ TEST(OpenKernels, SplitsARowByGridAndStage) {
   EXPECT_EQ(a.shapes[0].total, 3 + 10 + 1 + 10);
   EXPECT_EQ(a.shapes[0].stages[0].calls, 2U);  // prefill
   EXPECT_EQ(a.shapes[0].stages[0].total, 13);
-  EXPECT_EQ(a.shapes[0].stages[0].steady_calls, 1U);
-  EXPECT_EQ(a.shapes[0].stages[0].steady_total, 10);
+  EXPECT_EQ(a.shapes[0].stages[0].steady.calls, 1U);
+  EXPECT_EQ(a.shapes[0].stages[0].steady.total, 10);
   EXPECT_EQ(a.shapes[0].stages[1].total, 10);  // decode
   EXPECT_EQ(a.shapes[1].total, 4);
   EXPECT_EQ(a.stages[0].total, 17);
-  EXPECT_EQ(a.stages[0].steady_total, 10);
+  EXPECT_EQ(a.stages[0].steady.total, 10);
   for (size_t i = 0; i < opened.size(); ++i) {
     Nanoseconds total = 0;
     for (const ShapeRow& shape : opened[i].shapes) total += shape.total;

@@ -75,7 +75,7 @@ class TimePerToken {
   [[nodiscard]] std::optional<profile::Milliseconds> of(const std::vector<StageTime>& times) const {
     Nanoseconds time = 0;
     for (size_t i = 0; i < times.size(); ++i) {
-      if (stages_[i].decode_step_count > 0) time += times[i].steady_total;
+      if (stages_[i].decode_step_count > 0) time += times[i].steady.total;
     }
     if (time == 0) return std::nullopt;
     return to_milliseconds(static_cast<double>(time) / static_cast<double>(steps_));
@@ -89,7 +89,7 @@ class TimePerToken {
 // In measured instances, summed over stages.
 Calls steady_time(const std::vector<StageTime>& times) {
   Calls sum;
-  for (const StageTime& time : times) sum += {time.steady_calls, time.steady_total};
+  for (const StageTime& time : times) sum += time.steady;
   return sum;
 }
 
@@ -97,13 +97,6 @@ Calls all_steady_time(const std::vector<OpenedKernel>& opened) {
   Calls sum;
   for (const OpenedKernel& kernel : opened) sum += steady_time(kernel.stages);
   return sum;
-}
-
-std::optional<profile::MeasuredTime> measured_time(const Calls& time,
-                                                   const std::optional<Calls>& all = std::nullopt) {
-  if (time.calls == 0) return std::nullopt;
-  return profile::MeasuredTime{to_milliseconds(time.total), time.calls, time.mean(),
-                               all ? share(time.total, all->total) : std::nullopt};
 }
 
 // Fills what is known of the kernel by stage and shape.
@@ -117,7 +110,7 @@ void open(const OpenedKernel& opened, const std::vector<profile::Stage>& stages,
     row.stages.emplace_back(
         stages[i].name,
         profile::TimeInStage{to_milliseconds(time.total), time.calls,
-                             to_milliseconds(time.steady_total), time.steady_calls});
+                             to_milliseconds(time.steady.total), time.steady.calls});
   }
   for (const ShapeRow& from : opened.shapes) {
     row.shapes.push_back({from.grid, from.block, from.calls, to_milliseconds(from.total),
@@ -156,6 +149,13 @@ profile::Kernel kernel(const trace::Trace& trace, const KernelRow& from) {
 
 }  // namespace
 
+std::optional<profile::MeasuredTime> measured_time(const Calls& time,
+                                                   const std::optional<Calls>& all) {
+  if (time.calls == 0) return std::nullopt;
+  return profile::MeasuredTime{to_milliseconds(time.total), time.calls, time.mean(),
+                               all ? share(time.total, all->total) : std::nullopt};
+}
+
 Calls measured_calls(const profile::Kernel& kernel) {
   if (!kernel.measured) return {};
   return {kernel.measured->calls, to_nanoseconds(kernel.measured->total)};
@@ -176,14 +176,10 @@ std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel
   return records;
 }
 
-LongestKernels longest_kernels(const std::vector<profile::Kernel>& kernels, size_t named_devices) {
-  return {longest_names(kernels, named_devices, calls_of),
-          longest_names(kernels, named_devices, measured_calls)};
-}
-
-void fill_longest(LongestKernels&& kernels, profile::Profile& profile) {
-  profile.kernels_all_devices = std::move(kernels.all);
-  profile.measured_kernels_all_devices = std::move(kernels.measured);
+void add_longest(profile::Profile& profile, size_t named_devices) {
+  profile.kernels_all_devices = longest_names(profile.kernels, named_devices, calls_of);
+  profile.measured_kernels_all_devices =
+      longest_names(profile.kernels, named_devices, measured_calls);
 }
 
 std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ranked_kernels(

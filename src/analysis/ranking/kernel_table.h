@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -13,18 +15,16 @@ Calls measured_calls(const profile::Kernel& kernel);
 Calls all_calls(const std::vector<profile::Kernel>& kernels);
 Calls all_measured_calls(const std::vector<profile::Kernel>& kernels);
 
+// None without calls; the share is of `all`, if given.
+std::optional<profile::MeasuredTime> measured_time(const Calls& time,
+                                                   const std::optional<Calls>& all = std::nullopt);
+
 // The first 20.
 std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels);
 
-// Kernel names with the longest time over all devices: over all calls, and over calls in measured
-// stages.
-struct LongestKernels {
-  std::vector<profile::KernelOnAllDevices> all;
-  std::vector<profile::KernelOnAllDevices> measured;
-};
-// Lists at most `named_devices` devices per kernel.
-LongestKernels longest_kernels(const std::vector<profile::Kernel>& kernels, size_t named_devices);
-void fill_longest(LongestKernels&& kernels, profile::Profile& profile);
+// Adds the kernel names with the longest time over all devices: over all calls, and over calls in
+// measured stages. Lists at most `named_devices` devices per kernel.
+void add_longest(profile::Profile& profile, size_t named_devices = SIZE_MAX);
 
 // The ranking as the profile has it, and its first 20 rows.
 std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ranked_kernels(

@@ -59,16 +59,11 @@ std::vector<KernelRow> rows_of(const trace::Trace& trace,
 // Adds FLOPs and bytes of operators; `rows` are in group order.
 void add_recorded(const trace::KernelTable& kernels, const std::vector<GroupId>& group_of,
                   std::vector<KernelRow>& rows) {
-  const auto add = [](std::optional<double>& sum, const std::vector<uint64_t>& column, size_t i) {
-    if (i < column.size() && column[i] > 0) {
-      sum = sum.value_or(0) + static_cast<double>(column[i]);
-    }
-  };
   if (kernels.flops.empty() && kernels.bytes.empty()) return;
   for (size_t i = 0; i < group_of.size(); ++i) {
     KernelRow& row = rows[group_of[i].index()];
-    add(row.flops, kernels.flops, i);
-    add(row.bytes, kernels.bytes, i);
+    add_known(row.flops, kernels.flops, i);
+    add_known(row.bytes, kernels.bytes, i);
   }
 }
 

@@ -96,9 +96,9 @@ std::vector<profile::KernelScope> scope_rows(const ScopeTotals& scopes, Nanoseco
   std::vector<profile::KernelScope> rows;
   for (size_t i = 0; i < kKernelScopes; ++i) {
     // Most programs do not autotune.
-    if (static_cast<KernelScope>(i) == KernelScope::autotuning && scopes[i].kernels == 0) continue;
-    rows.push_back({static_cast<KernelScope>(i), scopes[i].kernels, to_milliseconds(scopes[i].time),
-                    share(scopes[i].time, kernel_sum)});
+    if (static_cast<KernelScope>(i) == KernelScope::autotuning && scopes[i].calls == 0) continue;
+    rows.push_back({static_cast<KernelScope>(i), scopes[i].calls, to_milliseconds(scopes[i].total),
+                    share(scopes[i].total, kernel_sum)});
   }
   return rows;
 }

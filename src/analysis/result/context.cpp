@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "analysis/result/parts.h"
 #include "analysis/statistics/statistics.h"
 #include "llm/cost.h"
@@ -53,13 +51,6 @@ profile::Capture capture(const trace::Capture& from) {
           .wall_clock_ns = from.wall_clock_ns};
 }
 
-void add_count(const std::optional<TokenCount>& count, std::optional<uint64_t>& value,
-               std::optional<std::string>& source) {
-  if (!count) return;
-  value = count->value;
-  source = unless_empty(count->source);
-}
-
 }  // namespace
 
 profile::Context context(const Prepared& in) {
@@ -79,23 +70,7 @@ profile::Context context(const Prepared& in) {
   return context;
 }
 
-std::optional<profile::Selection> selection(const Prepared& in) {
-  const Selection& from = in.options.selection;
-  if (from.everything()) return std::nullopt;
-  profile::Selection selection;
-  selection.stage = from.stage;
-  selection.device = from.device;
-  if (from.steps) {
-    profile::StepRange& steps = selection.steps.emplace();
-    steps.first = from.steps->first;
-    if (from.steps->second != std::numeric_limits<uint32_t>::max()) {
-      steps.last = from.steps->second - 1;
-    }
-  }
-  return selection;
-}
-
-std::optional<profile::Model> model(const Utilization& use) {
+std::optional<profile::Model> model(const UseOfPeaks& use) {
   const auto& from = use.model;
   if (!from) return std::nullopt;
   profile::Model model;
@@ -114,21 +89,7 @@ std::optional<profile::Model> model(const Utilization& use) {
   return model;
 }
 
-profile::Workload workload(const Utilization& use) {
-  const Workload& from = use.workload;
-  profile::Workload workload;
-  workload.command = unless_empty(from.command);
-  add_count(from.batch, workload.batch, workload.batch_source);
-  add_count(from.prompt_tokens, workload.prompt_tokens, workload.prompt_tokens_source);
-  add_count(from.new_tokens, workload.new_tokens, workload.new_tokens_source);
-  workload.images = unless_zero(from.images);
-  workload.tp = from.parallel.tp;
-  workload.pp = from.parallel.pp;
-  workload.ep = from.parallel.ep;
-  return workload;
-}
-
-profile::Utilization utilization(const Utilization& use) {
+profile::Utilization utilization(const UseOfPeaks& use) {
   profile::Utilization utilization;
   utilization.why_not_reasons = use.why_not;
   if (!use.gpu) return utilization;

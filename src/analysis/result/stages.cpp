@@ -7,34 +7,16 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// Share of kernel time after initialization. If stages cover less, they do not represent what the
-// GPU did.
-constexpr double kEnoughCoverage = 0.9;
-
 // Inputs of a stage's figures.
 struct StageParts {
   const Prepared& prepared;
   const Stages& stages;
   const Budgets& budgets;
-  const Utilization& utilization;
+  const UseOfPeaks& utilization;
   const Counters& counters;
   const ClassesOfWork& classes;
-  const UntracedTimes& untraced;
+  const UntracedStages& untraced;
 };
-
-// For a CPU, several parts share one name.
-profile::ByWord<BudgetPart, profile::WholeNanoseconds> budget_by_name(const PartTimes& parts,
-                                                                      trace::DeviceKind device) {
-  profile::ByWord<BudgetPart, profile::WholeNanoseconds> named;
-  for (size_t part = 0; part < kBudgetParts; ++part) {
-    if (parts[part] == 0) continue;
-    const BudgetPart name = budget_part(part, device);
-    auto known = std::ranges::find(named, name, [](const auto& entry) { return entry.first; });
-    if (known == named.end()) known = named.insert(known, {name, {}});
-    known->second.value += parts[part];
-  }
-  return named;
-}
 
 profile::Instance instance(const StageParts& found, size_t row) {
   const StageInstance& from = found.stages.instances[row];
@@ -57,11 +39,14 @@ profile::Instance instance(const StageParts& found, size_t row) {
   if (from.warmup) instance.warmup_reason = from.why_warmup;
   instance.captures_graph = from.captures_graph;
   const auto& classes = found.classes.instances;
-  if (row < classes.size()) instance.classes = class_times(classes[row]);
+  if (row < classes.size()) instance.classes = by_class(classes[row]);
   const auto& slowed = found.counters.instance_slowed;
   if (row < slowed.size()) instance.clocks_lowered = slowed[row];
   if (row < budgets.instances.size()) {
-    instance.budget = budget_by_name(budgets.instances[row], found.prepared.device);
+    // For a CPU, several parts share one name.
+    instance.budget = by_word<BudgetPart>(budgets.instances[row], [&](size_t part) {
+      return budget_part(part, found.prepared.device);
+    });
   }
   return instance;
 }
@@ -97,7 +82,7 @@ void add_untraced(const StageParts& found, uint32_t index, profile::Stage& stage
     stage.untraced_why_not = from.why_not;
     return;
   }
-  const StageTracing tracing = stage_tracing(found.stages, index);
+  const profile::StageTracing tracing = stage_tracing(found.stages, index);
   profile::UntracedTimes& result = stage.untraced.emplace();
   result.source = from.source;
   result.wall = to_milliseconds(from.wall);
@@ -134,17 +119,12 @@ class StageFigures {
     if (from_.step_wall.count > 0) stage_.step_wall = times(from_.step_wall);
     stage_.only_the_first = from_.only_the_first;
     count(index);
-    if (!found.budgets.stages.empty()) {
-      stage_.budget.emplace();
-      add_budget(found.budgets.stages[index]);
-    }
-    for (const StageUtilization& use : found.utilization.stages) {
-      if (use.stage == index) add_utilization(use);
-    }
+    if (!found.budgets.stages.empty()) add_budget(found.budgets.stages[index]);
+    if (const StageUtilization* use = found.utilization.of(index)) add_utilization(*use);
     stage_.gpu_busy_share_of_wall = share(from_.busy.total(), traced_wall());
-    if (!tracing_.whole() || not_traced_) {
-      stage_.tracing = {tracing_.steps_traced, tracing_.steps_all,
-                        quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
+    if (!all_traced(tracing_) || not_traced_) {
+      stage_.tracing = tracing_;
+      stage_.tracing->not_traced = to_milliseconds(not_traced_);
     }
     const auto& measured = found.counters.stages;
     if (index < measured.size()) stage_.measured = measured[index];
@@ -195,39 +175,13 @@ class StageFigures {
   }
 
   void add_budget(const StageBudget& budget) {
-    if (budget.instances == 0) return;
-    const auto instances = static_cast<double>(budget.instances);
-    const auto traced_steps = static_cast<double>(stage_.decode_step_count);
-    Nanoseconds wall = 0;
-    for (const Nanoseconds time : budget.total) wall += time;
-    constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
-    const auto traced = static_cast<double>(wall - budget.total[kNotTraced]);
-    Nanoseconds idle = 0;
-    for (size_t part = 0; part < kBudgetParts; ++part) {
-      const Nanoseconds time = budget.total[part];
-      if (is_idle(part)) idle += time;
-      if (time == 0) continue;
-      const auto of_all = static_cast<double>(time);
-      profile::BudgetPart row;
-      row.part = budget_part(part, found_.prepared.device);
-      row.time = to_milliseconds(of_all / instances);
-      row.share = {of_all / static_cast<double>(wall)};
-      row.total_ns = {time};
-      row.idle = is_idle(part);
-      if (part != kNotTraced) {
-        row.share_of_traced = {of_all / traced};
-        row.per_step = to_milliseconds(ratio(of_all, traced_steps));
-      }
-      stage_.budget->push_back(row);
+    std::vector<PartTotal> totals;
+    for (size_t part = 0; part < kBudgetParts && budget.instances > 0; ++part) {
+      if (budget.total[part] == 0) continue;
+      totals.push_back(
+          {budget_part(part, found_.prepared.device), budget.total[part], is_idle(part)});
     }
-    std::ranges::stable_sort(*stage_.budget, std::greater(), &profile::BudgetPart::total_ns);
-    if (stage_.decode_step_count > 0) {
-      const uint64_t untraced = tracing_.steps_all - tracing_.steps_traced;
-      stage_.wall_per_step = to_milliseconds(static_cast<double>(wall) /
-                                             (traced_steps + static_cast<double>(untraced)));
-    }
-    stage_.idle = to_milliseconds(static_cast<double>(idle) / instances);
-    stage_.idle_share_of_wall = share(static_cast<double>(idle), traced);
+    fill_budget(totals, budget.instances, tracing_.steps_all - tracing_.steps_traced, stage_);
     not_traced_ = unless_zero(budget.not_traced());
   }
 
@@ -236,7 +190,7 @@ class StageFigures {
       stage_.flops = profile::Flops{use.cost.flops()};
       stage_.bytes = profile::Bytes{use.cost.bytes()};
     }
-    for (const llm::CostPart& part : use.cost.parts) {
+    for (const llm::CostLine& part : use.cost.parts) {
       stage_.cost.push_back({part.name, {part.flops}, {part.weight_bytes}, {part.kv_bytes}});
     }
     stage_.mfu = use.mfu;
@@ -261,7 +215,7 @@ class StageFigures {
 
   const StageParts& found_;
   const Stage& from_;
-  StageTracing tracing_;
+  profile::StageTracing tracing_;
   std::optional<double> not_traced_;  // ns per instance, mean
   profile::Stage stage_;
 };
@@ -279,35 +233,9 @@ profile::StagesFound stages_found(const Stages& stages) {
   return found;
 }
 
-std::optional<profile::Coverage> coverage(const Stages& stages,
-                                          const std::optional<ScopeTotals>& scopes) {
-  const Coverage& from = stages.coverage;
-  if (from.kernels == 0) return std::nullopt;
-  profile::Coverage coverage;
-  coverage.kernels = from.kernels;
-  coverage.kernels_in_stages = from.kernels_in_stages;
-  coverage.kernels_share = share(from.kernels_in_stages, from.kernels);
-  coverage.kernel_sum = to_milliseconds(from.time);
-  coverage.kernel_sum_in_stages = to_milliseconds(from.time_in_stages);
-  coverage.kernel_sum_share = share(from.time_in_stages, from.time);
-  const ScopeTotal before =
-      scopes ? (*scopes)[static_cast<size_t>(KernelScope::initialization)] : ScopeTotal{};
-  coverage.initialization_kernels = before.kernels;
-  coverage.initialization_sum = to_milliseconds(before.time);
-  coverage.work_kernels = from.kernels - before.kernels;
-  coverage.work_kernels_share = share(from.kernels_in_stages, coverage.work_kernels);
-  coverage.work_sum = to_milliseconds(from.time - before.time);
-  coverage.work_sum_share = share(from.time_in_stages, from.time - before.time);
-  coverage.representative =
-      !coverage.work_sum_share || coverage.work_sum_share->value >= kEnoughCoverage;
-  coverage.hidden_graph = to_milliseconds(from.replay_time);
-  coverage.hidden_graph_in_stages = to_milliseconds(from.replay_time_in_stages);
-  return coverage;
-}
-
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
-                                   const Utilization& utilization, const Counters& counters,
-                                   const ClassesOfWork& classes, const UntracedTimes& untraced) {
+                                   const UseOfPeaks& utilization, const Counters& counters,
+                                   const ClassesOfWork& classes, const UntracedStages& untraced) {
   const StageParts parts{in, stages, budgets, utilization, counters, classes, untraced};
   const std::vector<Stage>& from = stages.stages;
   double all = 0;
@@ -323,7 +251,7 @@ std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, con
 std::vector<profile::StageNote> stage_notes(const Stages& stages) {
   std::vector<profile::StageNote> rows;
   rows.reserve(stages.notes.size());
-  for (const StageNote& note : stages.notes) {
+  for (const NotedPart& note : stages.notes) {
     rows.push_back({to_printable(stages.stages[note.stage].name), to_printable(note.name),
                     note.instances, to_milliseconds(note.range_time), note.kernel_count,
                     to_milliseconds(note.kernel_sum)});

@@ -50,15 +50,6 @@ profile::Gap gap(const Prepared& in, const Places& places, const IdleGap& from) 
 
 }  // namespace
 
-profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times) {
-  profile::ByWord<KernelClass, profile::WholeNanoseconds> named;
-  for (size_t i = 0; i < times.size(); ++i) {
-    if (times[i] == 0) continue;
-    named.emplace_back(static_cast<KernelClass>(i), profile::WholeNanoseconds{times[i]});
-  }
-  return named;
-}
-
 std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
                                  const ClassesOfWork& classes) {
   const Places places(stages);
@@ -92,32 +83,23 @@ std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
     step.kernel_count = from.work.kernel_count;
     step.after_untraced = from.after_untraced;
     if (row < dram_bytes.size()) step.dram_bytes = quantity<profile::Bytes>(dram_bytes[row]);
-    if (row < classes.steps.size()) step.classes = class_times(classes.steps[row]);
+    if (row < classes.steps.size()) step.classes = by_class(classes.steps[row]);
     if (row < slowed.size()) step.clocks_lowered = slowed[row];
   }
   return rows;
 }
 
-std::vector<profile::Gap> gaps(const Prepared& in, const Stages& stages, const Budgets& budgets) {
+std::tuple<std::vector<profile::Gap>, std::vector<profile::RepeatedGap>> gaps(
+    const Prepared& in, const Stages& stages, const Budgets& budgets) {
   const Places places(stages);
-  std::vector<profile::Gap> rows;
-  rows.reserve(budgets.gaps.size());
-  for (const IdleGap& from : budgets.gaps) rows.push_back(gap(in, places, from));
-  return rows;
-}
-
-std::vector<profile::RepeatedGap> repeated_gaps(const Prepared& in, const Stages& stages,
-                                                const Budgets& budgets) {
-  const Places places(stages);
-  std::vector<profile::RepeatedGap> rows;
-  for (const RepeatedGap& from : budgets.repeated_gaps) {
-    profile::RepeatedGap& row = rows.emplace_back();
-    row.longest = gap(in, places, from.longest);
-    row.stage = row.longest.stage;
-    row.count = from.count;
-    row.total = to_milliseconds(from.total);
+  std::vector<profile::Gap> single;
+  for (const IdleGap& from : budgets.gaps) single.push_back(gap(in, places, from));
+  std::vector<profile::RepeatedGap> repeated;
+  for (const RepeatedIdleGap& from : budgets.repeated_gaps) {
+    profile::Gap longest = gap(in, places, from.longest);
+    repeated.push_back({longest.stage, from.count, to_milliseconds(from.total), longest});
   }
-  return rows;
+  return {std::move(single), std::move(repeated)};
 }
 
 std::tuple<std::vector<profile::SlowStep>, profile::Reasons> slow_steps(const Stages& stages,

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analysis/result/parts.h"
+#include "analysis/stages/measure_stages.h"
 #include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis::result {
@@ -40,25 +41,12 @@ std::vector<profile::Stage1Stage> stage1_stages(const trace::WorkloadMetrics& wo
   return rows;
 }
 
-std::vector<profile::BatchTimes> batches(const Stages& stages) {
-  std::vector<profile::BatchTimes> rows;
-  for (const BatchTime& from : stages.by_batch) {
-    const auto per_second =
-        ratio(static_cast<double>(from.batch) * kNanosecondsPerSecond, from.step_wall.mean);
-    rows.push_back(
-        {from.batch, times(from.step_wall), quantity<profile::TokensPerSecond>(per_second)});
-  }
-  return rows;
-}
-
-void add_rates(const Stages& stages, const Utilization& use, profile::TokenTimes& token_times) {
-  const auto& per_token = stages.time_per_output_token;
-  if (!per_token || per_token->mean <= 0) return;
-  const double per_sequence = kNanosecondsPerSecond / per_token->mean;
+void add_rates(double per_token, const UseOfPeaks& use, profile::TokenTimes& token_times) {
+  if (per_token <= 0) return;
+  const double per_sequence = kNanosecondsPerSecond / per_token;
   token_times.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
   if (const auto& batch = use.workload.batch) {
-    token_times.tokens_per_s =
-        profile::TokensPerSecond{per_sequence * static_cast<double>(batch->value)};
+    token_times.tokens_per_s = profile::TokensPerSecond{per_sequence * static_cast<double>(*batch)};
   }
 }
 
@@ -101,20 +89,18 @@ std::optional<profile::Stage1> stage1(const trace::Trace& trace, const Stages& s
 }
 
 profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
-                                const Utilization& use,
+                                const UseOfPeaks& use,
                                 const std::vector<profile::ServedWindow>& windows) {
-  profile::TokenTimes result;
-  result.time_to_first_token = times(stages.time_to_first_token);
-  result.time_per_output_token = times(stages.time_per_output_token);
+  const TokenWalls walls = token_walls(stages);
+  profile::TokenTimes result = analysis::token_times(walls);
   const Stage* prefill = measured_stage(stages, profile::kPrefill);
   const Stage* decode = measured_stage(stages, profile::kDecode);
   const bool whole = !stages.serving && !in.options.selection.steps;
   if (whole && prefill != nullptr && decode != nullptr) {
     result.request = to_milliseconds(prefill->wall.mean + decode->wall.mean);
   }
-  add_rates(stages, use, result);
+  add_rates(summarize(walls.per_token).mean, use, result);
   result.gpu_busy_share_of_wall = busy_share(stages, budgets);
-  result.by_batch = batches(stages);
   result.served = windows;
   return result;
 }

@@ -87,7 +87,7 @@ bool has_own_tensor_activity(const KernelRow& row, const KernelSamples& samples)
 
 // Returns why no FLOPs were added; none if they were.
 std::optional<WhyNoFlops> add_flops(const trace::Trace& trace, const KernelRow& row,
-                                    const KernelSamples& samples, const Utilization& use,
+                                    const KernelSamples& samples, const UseOfPeaks& use,
                                     KernelRoofline& kernel) {
   if (!samples.tensor_active) return WhyNoFlops::not_sampled;
   if (!has_own_tensor_activity(row, samples)) return WhyNoFlops::no_tensor_activity;
@@ -111,7 +111,7 @@ Bound bound_by_counters(double compute_percent, double memory_percent) {
 }
 
 KernelRoofline place_sampled(const trace::Trace& trace, const KernelRow& row, size_t index,
-                             const KernelSamples& samples, const Utilization& use) {
+                             const KernelSamples& samples, const UseOfPeaks& use) {
   KernelRoofline kernel;
   kernel.row = index;
   kernel.source = RooflineSource::counters;
@@ -137,7 +137,7 @@ KernelRoofline place_sampled(const trace::Trace& trace, const KernelRow& row, si
   return kernel;
 }
 
-void add_rule(Roofline& roofline, bool any_by_ncu) {
+void add_rule(RankedRoofline& roofline, bool any_by_ncu) {
   FindingValues values;
   values.add("bound_share_of_peak", *share_of_percent(kBoundPercent))
       .add("share_of_sample", profile::Share{kLeastShareOfSample});
@@ -174,28 +174,24 @@ std::optional<TensorFormat> tensor_format(std::string_view kernel_name,
   return TensorFormat{weights == "f32" ? std::string(kTf32) : weights, true};
 }
 
-std::optional<TensorPeak> tensor_peak(const llm::GpuSpec& gpu, std::string_view format) {
+std::optional<Peak> tensor_peak(const llm::GpuSpec& gpu, std::string_view format) {
   if (format == kTf32) {
     if (!gpu.tensor_tf32) return std::nullopt;
-    return TensorPeak{*gpu.tensor_tf32, "tf32 dense"};
+    return Peak{*gpu.tensor_tf32, "tf32 dense"};
   }
   const auto peak = gpu.peak_for(format);
   if (!peak || *peak <= 0) return std::nullopt;
-  return TensorPeak{*peak, gpu.peak_name(format)};
+  return Peak{*peak, gpu.peak_name(format)};
 }
 
 void place_by_counters(const trace::Trace& trace, const KernelRanking& ranking,
-                       const Utilization& use, Roofline& roofline) {
+                       const UseOfPeaks& use, RankedRoofline& roofline) {
   const auto samples = sample_kernels(trace, ranking);
   if (!samples) return;
   std::vector<bool> placed(ranking.rows.size(), false);
   for (const KernelRoofline& kernel : roofline.kernels) placed[kernel.row] = true;
   const bool any_by_ncu = !roofline.kernels.empty();
-  profile::SampledKernels& sampled = roofline.sampled.emplace();
-  sampled.samples = samples->samples;
-  sampled.attributed_samples = samples->attributed;
-  sampled.interval = to_milliseconds(samples->interval);
-  sampled.least_share_of_sample = {kLeastShareOfSample};
+  profile::SampledKernels& sampled = roofline.sampled.emplace(*samples);
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
     const KernelSamples& own = samples->rows[i];
     if (placed[i]) continue;

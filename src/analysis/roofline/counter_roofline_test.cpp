@@ -30,21 +30,21 @@ class CounterRooflineTest : public ::testing::Test {
     t_.counter("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "%", start,
                start + 100, tensor_percent);
   }
-  Roofline placed() {
+  RankedRoofline placed() {
     const trace::Trace& trace = t_.freeze();
     ranking_ = rank_kernels(trace, DescribedNames(trace, TestTrace::rules()));
-    Roofline roofline = kernel_roofline(ranking_);
+    RankedRoofline roofline = kernel_roofline(ranking_);
     place_by_counters(trace, ranking_, use_, roofline);
     return roofline;
   }
   KernelRoofline only() {
-    const Roofline roofline = placed();
+    const RankedRoofline roofline = placed();
     EXPECT_EQ(roofline.kernels.size(), 1U);
     return roofline.kernels.empty() ? KernelRoofline() : roofline.kernels[0];
   }
 
   TestTrace t_;
-  Utilization use_;
+  UseOfPeaks use_;
   KernelRanking ranking_;
 };
 
@@ -52,7 +52,7 @@ TEST_F(CounterRooflineTest, FlopsAreActivityTimesThePeakOfTheFormat) {
   t_.kernel("gemm", 0, 200);
   sample(0, 400, 70);
   sample(100, 200, 80);
-  const Roofline roofline = placed();
+  const RankedRoofline roofline = placed();
   ASSERT_EQ(roofline.kernels.size(), 1U);
   const KernelRoofline& gemm = roofline.kernels[0];
   EXPECT_EQ(gemm.source, RooflineSource::counters);
@@ -121,7 +121,7 @@ TEST_F(CounterRooflineTest, ShortKernelsAreCounted) {
     sample(start, 100, 50);
   }
   t_.kernel("attention", 500, 900);
-  const Roofline roofline = placed();
+  const RankedRoofline roofline = placed();
   EXPECT_TRUE(roofline.kernels.empty());
   ASSERT_TRUE(roofline.sampled.has_value());
   EXPECT_EQ(roofline.sampled->samples, 3U);

@@ -224,8 +224,8 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
 
 }  // namespace
 
-Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu) {
-  Roofline roofline;
+RankedRoofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu) {
+  RankedRoofline roofline;
   roofline.recorded = true;
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
     if (const auto kernel = place_operator(ranking.rows[i], i, cpu)) {
@@ -241,8 +241,8 @@ Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu
   return roofline;
 }
 
-Roofline kernel_roofline(const KernelRanking& ranking) {
-  Roofline roofline;
+RankedRoofline kernel_roofline(const KernelRanking& ranking) {
+  RankedRoofline roofline;
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
     if (const auto kernel = place(ranking.rows[i], i)) roofline.kernels.push_back(*kernel);
   }
@@ -254,7 +254,7 @@ Roofline kernel_roofline(const KernelRanking& ranking) {
 namespace {
 
 std::optional<profile::BoundShares> bound_shares(const KernelRanking& ranking,
-                                                 const Roofline& roofline) {
+                                                 const RankedRoofline& roofline) {
   if (roofline.kernels.empty()) return std::nullopt;
   std::array<double, profile::kWords<Bound>.size()> shares{};
   double known = 0;
@@ -290,7 +290,7 @@ uint64_t metrics_of_kernels(const KernelRanking& ranking) {
 }  // namespace
 
 profile::Roofline named_roofline(const trace::Trace& trace, const KernelRanking& ranking,
-                                 const Roofline& from) {
+                                 const RankedRoofline& from) {
   profile::Roofline roofline;
   roofline.rule_reasons = from.rule;
   roofline.share_of_kernel_time = bound_shares(ranking, from);

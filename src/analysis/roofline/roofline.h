@@ -30,7 +30,7 @@ struct KernelRoofline : profile::RooflineKernel {
 
 bool may_use_tensor_cores(KernelClass kernel_class);
 
-struct Roofline {
+struct RankedRoofline {
   bool recorded = false;  // from CPU operators' own FLOPs and bytes, against measured peaks
   std::vector<KernelRoofline> kernels;  // in the ranking's order
   profile::Reasons rule;                // how bounds are classified, with thresholds
@@ -39,16 +39,16 @@ struct Roofline {
   std::optional<profile::SampledKernels> sampled;  // none without samples
 };
 
-Roofline kernel_roofline(const KernelRanking& ranking);
+RankedRoofline kernel_roofline(const KernelRanking& ranking);
 // The same for CPU operators, from the FLOPs and bytes that the program recorded; `cpu` is null if
 // its peaks are unknown.
-Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu);
+RankedRoofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu);
 
 // Adds kernels that ncu did not place and that fill samples of the GPU's counters. FLOPs are the
 // tensor cores' activity times their dense peak for the kernel's number format; none unless the
 // kernel certainly used them and the format is known.
 void place_by_counters(const trace::Trace& trace, const KernelRanking& ranking,
-                       const Utilization& use, Roofline& roofline);
+                       const UseOfPeaks& use, RankedRoofline& roofline);
 
 // The number format that tensor cores multiply in a kernel, and how it is known.
 struct TensorFormat {
@@ -61,15 +61,11 @@ struct TensorFormat {
 std::optional<TensorFormat> tensor_format(std::string_view kernel_name,
                                           const std::optional<llm::ModelSpec>& model);
 
-struct TensorPeak {
-  double flops = 0;  // FLOP/s
-  std::string name;  // "bf16 dense"
-};
 // None if no such peak is known for the GPU.
-std::optional<TensorPeak> tensor_peak(const llm::GpuSpec& gpu, std::string_view format);
+std::optional<Peak> tensor_peak(const llm::GpuSpec& gpu, std::string_view format);
 
 // Adds names and totals over all kernels.
 profile::Roofline named_roofline(const trace::Trace& trace, const KernelRanking& ranking,
-                                 const Roofline& from);
+                                 const RankedRoofline& from);
 
 }  // namespace llmprof::analysis

@@ -48,7 +48,7 @@ class RooflineTest : public ::testing::Test {
     add("hmul", 0);
   }
   KernelRoofline only() {
-    const Roofline roofline = kernel_roofline(ranking_);
+    const RankedRoofline roofline = kernel_roofline(ranking_);
     EXPECT_EQ(roofline.kernels.size(), 1U);
     return roofline.kernels.empty() ? KernelRoofline() : roofline.kernels[0];
   }
@@ -66,7 +66,7 @@ TEST_F(RooflineTest, BoundsByTheHigherOfTwoThroughputs) {
   EXPECT_EQ(bound(70, 65), Bound::compute);
   EXPECT_EQ(bound(65, 65), Bound::memory);
   EXPECT_EQ(bound(59.9, 59.9), Bound::latency);
-  const Roofline roofline = kernel_roofline(ranking_);
+  const RankedRoofline roofline = kernel_roofline(ranking_);
   EXPECT_EQ(kinds_of(roofline.rule), Kinds{"bound_by_ncu"});
   EXPECT_EQ(number_of(roofline.rule, "bound_share_of_peak"), 0.6);
 }
@@ -144,7 +144,7 @@ TEST_F(RooflineTest, TellsMetricsOfOneNameApartByUnit) {
 }
 
 TEST_F(RooflineTest, SaysWhatWouldGiveIt) {
-  const Roofline roofline = kernel_roofline(ranking_);
+  const RankedRoofline roofline = kernel_roofline(ranking_);
   EXPECT_TRUE(roofline.kernels.empty());
   EXPECT_EQ(kinds_of(roofline.missing), Kinds{"no_kernel_metrics"});
 }
@@ -169,7 +169,7 @@ struct Placed {
 
   trace::Trace trace;
   KernelRanking ranking;
-  Roofline roofline;
+  RankedRoofline roofline;
 };
 
 // Expected values are from a plain Python program that uses csv.reader: it computes FLOPs from each

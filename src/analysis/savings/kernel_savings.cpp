@@ -95,7 +95,8 @@ ClassFloors floors_of(const StageSavings& stage) {
 
 // One entry per row of the ranking.
 std::vector<std::optional<OwnFloor>> own_floors(const KernelRanking& ranking,
-                                                const Roofline& roofline, const llm::GpuSpec* gpu) {
+                                                const RankedRoofline& roofline,
+                                                const llm::GpuSpec* gpu) {
   std::vector<std::optional<OwnFloor>> floors(ranking.rows.size());
   if (gpu == nullptr || roofline.recorded) return floors;
   for (const KernelRoofline& kernel : roofline.kernels) {
@@ -113,7 +114,7 @@ std::optional<profile::Milliseconds> saving_per(double time, double count) {
 std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
                                                   const std::vector<OpenedKernel>& opened,
                                                   uint64_t instances, const StageSavings& stage,
-                                                  const Roofline& roofline,
+                                                  const RankedRoofline& roofline,
                                                   const llm::GpuSpec* gpu) {
   std::vector<profile::KernelSaving> result;
   const auto own = own_floors(ranking, roofline, gpu);
@@ -124,13 +125,13 @@ std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
   for (size_t row = 0; instances > 0 && row < opened.size(); ++row) {
     if (opened[row].stages.size() <= stage.stage) continue;
     const StageTime& in_stage = opened[row].stages[stage.stage];
-    if (in_stage.steady_total == 0) continue;
+    if (in_stage.steady.total == 0) continue;
     const KernelRow& kernel = ranking.rows[row];
     const ClassFloor& of_class = floors[floor_group(kernel.description.kernel_class)];
-    const double time = per_instance(in_stage.steady_total);
-    const bool by_own = own[row] && in_stage.steady_measured == in_stage.steady_calls;
+    const double time = per_instance(in_stage.steady.total);
+    const bool by_own = own[row] && in_stage.steady_measured == in_stage.steady.calls;
     const double floor = by_own
-                             ? std::min(time, own[row]->each * per_instance(in_stage.steady_calls))
+                             ? std::min(time, own[row]->each * per_instance(in_stage.steady.calls))
                              : time * of_class.floor_part;
     const double saved = saving(time, floor, stage.most);
     result.push_back(
@@ -144,10 +145,13 @@ std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
   return result;
 }
 
-std::vector<profile::PotentialSavings> named_savings(
-    const Stages& stages, trace::DeviceKind device, const KernelRanking& ranking,
-    const std::vector<OpenedKernel>& opened, const UntracedTimes& untraced,
-    const std::vector<StageSavings>& of_stages, const Roofline& roofline, const Utilization& use) {
+std::vector<profile::PotentialSavings> named_savings(const Stages& stages, trace::DeviceKind device,
+                                                     const KernelRanking& ranking,
+                                                     const std::vector<OpenedKernel>& opened,
+                                                     const UntracedStages& untraced,
+                                                     const std::vector<StageSavings>& of_stages,
+                                                     const RankedRoofline& roofline,
+                                                     const UseOfPeaks& use) {
   std::vector<profile::PotentialSavings> rows;
   for (const StageSavings& from : of_stages) {
     profile::PotentialSavings& row = rows.emplace_back();

@@ -26,7 +26,7 @@ void add(KernelRanking& ranking, std::vector<OpenedKernel>& opened, KernelClass 
   row.description.short_name = to_string(kernel_class);
   ranking.rows.push_back(row);
   OpenedKernel kernel;
-  kernel.stages.push_back({9, 2 * steady_total, 6, steady_total});
+  kernel.stages.push_back({{9, 2 * steady_total}, {6, steady_total}, 0});
   opened.push_back(kernel);
 }
 
@@ -85,7 +85,7 @@ class OwnFloors : public ::testing::Test {
   llm::GpuSpec gpu_;
   KernelRanking ranking_;
   std::vector<OpenedKernel> opened_;
-  Roofline roofline_;
+  RankedRoofline roofline_;
   StageSavings stage_;
 };
 

@@ -26,10 +26,10 @@ constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
 constexpr auto kAttentionPart = static_cast<size_t>(KernelClass::attention);
 
-bool is_attention(const llm::CostPart& part) { return part.name.starts_with("attention"); }
+bool is_attention(const llm::CostLine& part) { return part.name.starts_with("attention"); }
 
 // With recorded operators, each class is a part; in a model, everything but attention is products.
-bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
+bool is_product(const StageUtilization& stage, const llm::CostLine& part) {
   if (!stage.from_operators) return !is_attention(part);
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
@@ -120,7 +120,7 @@ class StageFloors {
   [[nodiscard]] Floor of_products(size_t part) const {
     if (stage_ == nullptr) return without_floor(part);
     Least least;
-    for (const llm::CostPart& line : stage_->cost.parts) {
+    for (const llm::CostLine& line : stage_->cost.parts) {
       if (!is_product(*stage_, line)) continue;
       least.flops += line.flops;
       least.bytes += line.weight_bytes;
@@ -136,7 +136,7 @@ class StageFloors {
   [[nodiscard]] Floor of_attention() const {
     if (stage_ == nullptr) return without_floor(kAttentionPart);
     Least least;
-    for (const llm::CostPart& line : stage_->cost.parts) {
+    for (const llm::CostLine& line : stage_->cost.parts) {
       if (!is_attention(line)) continue;
       least.flops += line.flops;
       least.bytes += line.kv_bytes;
@@ -153,7 +153,7 @@ class StageFloors {
 };
 
 // Reasons the user can act on; the stage's own reason is more precise.
-profile::Reasons why_no_floor(const Utilization& utilization, const StageUtilization* stage) {
+profile::Reasons why_no_floor(const UseOfPeaks& utilization, const StageUtilization* stage) {
   if (stage != nullptr && !stage->why_not.empty()) return stage->why_not;
   if (!utilization.why_not.empty()) return utilization.why_not;
   return {make_reason(profile::ReasonKind::no_model_given)};
@@ -166,20 +166,19 @@ bool has_floor(const StageUtilization* stage) {
 
 // Sums of what all steps of a stage's instances generate, without warm-ups: tokens of all
 // sequences, and decode steps.
-void count_generated(const Stages& stages, const Workload& workload, StageSavings& into) {
-  const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
+void count_generated(const Stages& stages, uint64_t batch, StageSavings& into) {
   for (const Step& step : stages.steps) {
     if (step.kind == StepKind::prefill || step.kind == StepKind::forward) continue;
     if (!step.instance.valid()) continue;
     const StageInstance& instance = stages.instances[step.instance.index()];
     if (instance.stage != into.stage || instance.warmup) continue;
-    into.tokens += step.batch ? static_cast<double>(*step.batch) : batch;
+    into.tokens += static_cast<double>(step.batch.value_or(batch));
     ++into.decode_steps;
   }
 }
 
 StageSavings savings_of(const Stages& stages, const StageBudget& budget,
-                        const Utilization& utilization) {
+                        const UseOfPeaks& utilization) {
   StageSavings result;
   result.stage = budget.stage;
   if (budget.instances == 0) {
@@ -193,13 +192,11 @@ StageSavings savings_of(const Stages& stages, const StageBudget& budget,
     mean[part] = static_cast<double>(budget.total[part]) / count;
     result.wall += mean[part];
   }
-  count_generated(stages, utilization.workload, result);
+  count_generated(stages, utilization.workload.batch.value_or(1), result);
   result.tokens /= count;
   result.decode_steps /= count;
 
-  const auto of_stage =
-      std::ranges::find(utilization.stages, budget.stage, &StageUtilization::stage);
-  const StageUtilization* known = of_stage == utilization.stages.end() ? nullptr : &*of_stage;
+  const StageUtilization* known = utilization.of(budget.stage);
   const StageFloors floors(has_floor(known) ? known : nullptr, mean,
                            why_no_floor(utilization, known), utilization.device);
   for (size_t part = 0; part < kBudgetParts; ++part) {
@@ -219,7 +216,7 @@ StageSavings savings_of(const Stages& stages, const StageBudget& budget,
 }  // namespace
 
 std::vector<StageSavings> stage_savings(const Stages& stages, const Budgets& budgets,
-                                        const Utilization& utilization) {
+                                        const UseOfPeaks& utilization) {
   std::vector<StageSavings> result;
   result.reserve(budgets.stages.size());
   for (const StageBudget& budget : budgets.stages) {

@@ -49,7 +49,7 @@ struct StageSavings {
 };
 
 std::vector<StageSavings> stage_savings(const Stages& stages, const Budgets& budgets,
-                                        const Utilization& utilization);
+                                        const UseOfPeaks& utilization);
 
 // If the workload timed a stage itself, without profiling, and the recorded stage took longer, no
 // saving exceeds that time above the lower bound.
@@ -64,13 +64,16 @@ void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
 std::vector<profile::KernelSaving> kernel_savings(const KernelRanking& ranking,
                                                   const std::vector<OpenedKernel>& opened,
                                                   uint64_t instances, const StageSavings& stage,
-                                                  const Roofline& roofline,
+                                                  const RankedRoofline& roofline,
                                                   const llm::GpuSpec* gpu);
 
 // The potential savings of each stage, by part and by kernel.
-std::vector<profile::PotentialSavings> named_savings(
-    const Stages& stages, trace::DeviceKind device, const KernelRanking& ranking,
-    const std::vector<OpenedKernel>& opened, const UntracedTimes& untraced,
-    const std::vector<StageSavings>& of_stages, const Roofline& roofline, const Utilization& use);
+std::vector<profile::PotentialSavings> named_savings(const Stages& stages, trace::DeviceKind device,
+                                                     const KernelRanking& ranking,
+                                                     const std::vector<OpenedKernel>& opened,
+                                                     const UntracedStages& untraced,
+                                                     const std::vector<StageSavings>& of_stages,
+                                                     const RankedRoofline& roofline,
+                                                     const UseOfPeaks& use);
 
 }  // namespace llmprof::analysis

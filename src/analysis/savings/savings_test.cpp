@@ -43,7 +43,7 @@ class Savings : public ::testing::Test {
   }
   // 3000 FLOP at 10 FLOP/ns take 300 ns; 1600 bytes of weights at 5 bytes/ns take 320 ns: the floor
   // of products. Attention: 100 FLOP, 150 bytes: 30 ns. Together 350 ns.
-  static Utilization known() {
+  static UseOfPeaks known() {
     StageUtilization stage;
     stage.peak_flops = 10e9;
     stage.peak_bandwidth = 5e9;
@@ -51,7 +51,7 @@ class Savings : public ::testing::Test {
     stage.cost.parts = {{"feed-forward", 2000, 1000, 0}, {"head", 1000, 600, 0}};
     stage.cost.parts.push_back({"attention", 100, 0, 150});
     stage.floor = 350;
-    Utilization utilization;
+    UseOfPeaks utilization;
     utilization.stages.push_back(stage);
     return utilization;
   }
@@ -99,7 +99,7 @@ TEST_F(Savings, TakesFloorsFromTheModel) {
 // Half of the steps were traced: untraced time saves nothing, and floors cover only this half.
 TEST_F(Savings, OfTracedStepsAlone) {
   budgets_.stages[0].total[part_of(BudgetPart::not_traced)] = 2000;
-  Utilization half = known();
+  UseOfPeaks half = known();
   half.stages[0].traced_share = 0.5;
   const StageSavings stage = stage_savings(t_.stages(), budgets_, half)[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
@@ -124,7 +124,7 @@ TEST_F(Savings, HasNoFloorWithoutAModel) {
 
 // A floor above the time (weights in the cache, a wrong model) saves nothing.
 TEST_F(Savings, NeverRecoversLessThanNothing) {
-  Utilization wrong = known();
+  UseOfPeaks wrong = known();
   wrong.stages[0].cost.parts[0].weight_bytes = 5000;
   wrong.stages[0].floor = 1150;
   const auto stages = stage_savings(t_.stages(), budgets_, wrong);
@@ -180,7 +180,7 @@ TEST(PotentialSavings, BoundsHiddenGraphsByTheModel) {
   stage.peak_flops = 10e9;
   stage.peak_bandwidth = 5e9;
   stage.floor = 25;
-  Utilization utilization;
+  UseOfPeaks utilization;
   utilization.stages.push_back(stage);
   const auto stages = stage_savings(t.stages(), t.budgets(), utilization);
   EXPECT_DOUBLE_EQ(*stages[0].bound, 25);

@@ -252,7 +252,7 @@ void Attribution::count_untraced_steps() {
 
 // A note includes the notes inside it ("vision_tower" includes its "sam").
 void Attribution::add_notes() {
-  std::map<std::pair<uint32_t, std::string>, StageNote> notes;
+  std::map<std::pair<uint32_t, std::string>, NotedPart> notes;
   for (size_t i = 0; i < vision_.size(); ++i) {
     if (ranges_.meaning(OpenRangeId(i)).kind != RangeMeaning::Kind::vision) continue;
     const uint32_t row = ranges_.ranges()[i].row;
@@ -265,13 +265,13 @@ void Attribution::add_notes() {
       if (meaning.kind != RangeMeaning::Kind::vision) continue;
       if (std::ranges::count(counted, meaning.name) > 0) continue;
       counted.emplace_back(meaning.name);
-      StageNote& note = notes[{stage, meaning.name}];
+      NotedPart& note = notes[{stage, meaning.name}];
       note.stage = stage;
       note.name = meaning.name;
       note.kernel_count += vision_[i].kernel_count;
       note.kernel_sum += vision_[i].kernel_sum;
     }
-    StageNote& own = notes[{stage, ranges_.meaning(OpenRangeId(i)).name}];
+    NotedPart& own = notes[{stage, ranges_.meaning(OpenRangeId(i)).name}];
     ++own.instances;
     if (end != trace::kOpenEnd) own.range_time += end - trace_.ranges.start[row];
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/measure_stages.h"
 #include "testing/hand_made_trace.h"
 
 namespace llmprof::analysis {
@@ -85,10 +87,12 @@ TEST_F(AnnotatedStagesTest, PutsAKernelInTheInnermostRangeOpenAtItsLaunch) {
   EXPECT_EQ(stage_of_kernel(*stages, 2), "decode");
   EXPECT_EQ(stage_of_kernel(*stages, 3), "prefill");
   EXPECT_EQ(stage_of_kernel(*stages, 4), "none");
-  EXPECT_EQ(stages->coverage.kernels, 5U);
-  EXPECT_EQ(stages->coverage.kernels_in_stages, 3U);
-  EXPECT_EQ(stages->coverage.time, 5 + 4 + 10 + 9 + 9);
-  EXPECT_EQ(stages->coverage.time_in_stages, 4 + 10 + 9);
+  const auto covered = coverage(frozen_, *stages, std::nullopt);
+  ASSERT_TRUE(covered);
+  EXPECT_EQ(covered->kernels, 5U);
+  EXPECT_EQ(covered->kernels_in_stages, 3U);
+  EXPECT_EQ(to_nanoseconds(covered->kernel_sum), 5 + 4 + 10 + 9 + 9);
+  EXPECT_EQ(to_nanoseconds(covered->kernel_sum_in_stages), 4 + 10 + 9);
 }
 
 TEST_F(AnnotatedStagesTest, CountsASameNamedRangeInsideOnce) {
@@ -254,12 +258,13 @@ TEST_F(AnnotatedStagesTest, MakesEveryEngineStepAnInstance) {
   EXPECT_EQ(stages->steps[1].kind, StepKind::mixed);
   EXPECT_EQ(stages->steps[1].batch, 4U);
   EXPECT_EQ(stages->steps[1].tokens, 103U);
-  ASSERT_EQ(stages->by_batch.size(), 1U);
-  EXPECT_EQ(stages->by_batch[0].batch, 4U);
-  EXPECT_EQ(stages->by_batch[0].step_wall.count, 2U);
-  ASSERT_TRUE(stages->time_per_output_token);
-  EXPECT_DOUBLE_EQ(stages->time_per_output_token->mean, 12);  // 40 to 52, 60 to 72
-  EXPECT_FALSE(stages->time_to_first_token);
+  const profile::TokenTimes times = token_times(token_walls(*stages));
+  ASSERT_EQ(times.by_batch.size(), 1U);
+  EXPECT_EQ(times.by_batch[0].batch, 4U);
+  EXPECT_EQ(times.by_batch[0].step_wall.count, 2U);
+  ASSERT_TRUE(times.time_per_output_token);
+  EXPECT_DOUBLE_EQ(times.time_per_output_token->mean->value, 12e-6);  // 40 to 52, 60 to 72
+  EXPECT_FALSE(times.time_to_first_token);
 }
 
 // An engine that annotates one step twice gives more detail in one of the ranges.
@@ -358,7 +363,7 @@ TEST_F(AnnotatedStagesTest, HasTimesWithoutAGpu) {
   EXPECT_FALSE(stages->instances[0].device.valid());
   EXPECT_EQ(stages->instances[1].step_count, 2U);
   EXPECT_EQ(stages->steps[1].wall(), 50);
-  EXPECT_DOUBLE_EQ(stages->time_to_first_token->mean, 100);
+  EXPECT_EQ(token_walls(*stages).first_token, std::vector<Nanoseconds>({100}));
 }
 
 TEST_F(AnnotatedStagesTest, LeavesRangesAloneThatHoldNoKernel) {

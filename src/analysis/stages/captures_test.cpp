@@ -4,6 +4,8 @@
 #include <map>
 
 #include "analysis/stages/annotated_stages.h"
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/measure_stages.h"
 #include "base/csv.h"
 #include "base/text.h"
 #include "testing/read_capture.h"
@@ -77,13 +79,15 @@ TEST(StagesOfCaptures, DenseDecoderInCudaGraphs) {
   for (const Step& step : stages.steps) EXPECT_EQ(step.work.kernel_count, 517U);
   EXPECT_EQ(stages.stages[1].step_wall.count, 48U);
   EXPECT_EQ(stages.stages[1].label, "decode_all");
-  EXPECT_EQ(stages.coverage.kernels, 41227U);
-  EXPECT_EQ(stages.coverage.kernels_in_stages, 3U * (462 + 12408));
-  EXPECT_EQ(stages.coverage.time, 157504418);
+  const auto covered = coverage(read.trace, stages, std::nullopt);
+  ASSERT_TRUE(covered);
+  EXPECT_EQ(covered->kernels, 41227U);
+  EXPECT_EQ(covered->kernels_in_stages, 3U * (462 + 12408));
+  EXPECT_EQ(to_nanoseconds(covered->kernel_sum), 157504418);
   // A step's CPU range lasts 0.93 ms; its GPU work takes 1.9 ms.
   EXPECT_GT(stages.stages[1].step_wall.p50, 1800000);
-  ASSERT_TRUE(stages.time_per_output_token);
-  EXPECT_NEAR(stages.time_per_output_token->mean, (45817311 + 45795761) / 48.0, 1);
+  const std::vector<Nanoseconds> per_token = token_walls(stages).per_token;
+  EXPECT_NEAR(summarize(per_token).mean, (45817311 + 45795761) / 48.0, 1);
   EXPECT_TRUE(read.diagnostics.has("warmup_set_apart"));
 }
 
@@ -241,7 +245,8 @@ TEST(StagesOfCaptures, EngineStepInAPyTorchTrace) {
   EXPECT_EQ(read.stages.steps[0].batch, 32U);
   EXPECT_EQ(read.stages.steps[0].tokens, 32U);
   EXPECT_EQ(read.stages.steps[0].work.kernel_count, kKernels);
-  EXPECT_EQ(read.stages.coverage.kernels_in_stages, read.trace.kernels.size());
+  EXPECT_EQ(coverage(read.trace, read.stages, std::nullopt)->kernels_in_stages,
+            read.trace.kernels.size());
 }
 
 // One step of 32 sequences whose kernels all come from one graph launch.
@@ -254,7 +259,8 @@ TEST(SharedCapturesStages, VllmStepInAPyTorchTrace) {
   EXPECT_EQ(read.stages.steps[0].kind, StepKind::decode);
   EXPECT_EQ(read.stages.steps[0].batch, 32U);
   EXPECT_EQ(read.stages.steps[0].tokens, 32U);
-  EXPECT_EQ(read.stages.coverage.kernels_in_stages, read.trace.kernels.size());
+  EXPECT_EQ(coverage(read.trace, read.stages, std::nullopt)->kernels_in_stages,
+            read.trace.kernels.size());
 }
 
 }  // namespace

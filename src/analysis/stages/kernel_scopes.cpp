@@ -10,6 +10,10 @@ namespace llmprof::analysis {
 
 namespace {
 
+// Share of kernel time after initialization. If stages cover less, they do not represent what the
+// GPU did.
+constexpr double kEnoughCoverage = 0.9;
+
 // Scopes before bursts are considered.
 std::vector<KernelScope> plain_scopes(const trace::Trace& trace, const Stages& stages) {
   std::vector<Nanoseconds> first_stage(trace.devices.size(), INT64_MIN);
@@ -61,6 +65,15 @@ void set_autotuning(const std::vector<uint32_t>& rows, const trace::Trace& trace
   }
 }
 
+template <class Table>
+Calls in_stages(const Table& table, const std::vector<InstanceId>& owners) {
+  Calls sum;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (owners[i].valid()) sum += {1, table.end[i] - table.start[i]};
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<KernelBurst> find_kernel_bursts(std::span<const uint32_t> sequence) {
@@ -87,11 +100,38 @@ ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages) {
   for (const auto& of_device : rows) set_autotuning(of_device, trace, scopes);
   ScopeTotals totals;
   for (size_t row = 0; row < scopes.size(); ++row) {
-    ScopeTotal& total = totals[static_cast<size_t>(scopes[row])];
-    ++total.kernels;
-    total.time += trace.kernels.end[row] - trace.kernels.start[row];
+    totals[static_cast<size_t>(scopes[row])] +=
+        {1, trace.kernels.end[row] - trace.kernels.start[row]};
   }
   return totals;
+}
+
+std::optional<profile::Coverage> coverage(const trace::Trace& trace, const Stages& stages,
+                                          const std::optional<ScopeTotals>& scopes) {
+  if (trace.kernels.size() == 0) return std::nullopt;
+  profile::Coverage coverage;
+  const Nanoseconds time = total_time(trace.kernels);
+  const Calls inside = in_stages(trace.kernels, stages.owners.kernel_instance);
+  coverage.kernels = trace.kernels.size();
+  coverage.kernels_in_stages = inside.calls;
+  coverage.kernels_share = share(inside.calls, coverage.kernels);
+  coverage.kernel_sum = to_milliseconds(time);
+  coverage.kernel_sum_in_stages = to_milliseconds(inside.total);
+  coverage.kernel_sum_share = share(inside.total, time);
+  const Calls before =
+      scopes ? (*scopes)[static_cast<size_t>(KernelScope::initialization)] : Calls{};
+  coverage.initialization_kernels = before.calls;
+  coverage.initialization_sum = to_milliseconds(before.total);
+  coverage.work_kernels = coverage.kernels - before.calls;
+  coverage.work_kernels_share = share(inside.calls, coverage.work_kernels);
+  coverage.work_sum = to_milliseconds(time - before.total);
+  coverage.work_sum_share = share(inside.total, time - before.total);
+  coverage.representative =
+      !coverage.work_sum_share || coverage.work_sum_share->value >= kEnoughCoverage;
+  coverage.hidden_graph = to_milliseconds(total_time(trace.graph_replays));
+  coverage.hidden_graph_in_stages =
+      to_milliseconds(in_stages(trace.graph_replays, stages.owners.replay_instance).total);
+  return coverage;
 }
 
 }  // namespace llmprof::analysis

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,14 +16,15 @@ namespace llmprof::analysis {
 using KernelScope = profile::Scope;
 inline constexpr size_t kKernelScopes = profile::kWords<KernelScope>.size();
 
-struct ScopeTotal {
-  uint64_t kernels = 0;
-  Nanoseconds time = 0;
-};
-using ScopeTotals = std::array<ScopeTotal, kKernelScopes>;
+using ScopeTotals = std::array<Calls, kKernelScopes>;
 
 // Every kernel of the trace counts in exactly one scope.
 ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages);
+
+// How many of a trace's kernels are inside stages; none without kernels. `scopes` is none without
+// stages.
+std::optional<profile::Coverage> coverage(const trace::Trace& trace, const Stages& stages,
+                                          const std::optional<ScopeTotals>& scopes);
 
 // One to three kernels that repeat many times without a pause: filling weights, tuning a kernel.
 // Positions [begin, end) of a sequence.

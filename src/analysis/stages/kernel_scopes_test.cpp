@@ -24,12 +24,12 @@ TEST(KernelScopes, HoldEveryKernelOnce) {
   t.kernel("gemm", 110, 111, 0, 1);  // a device without stages
   const ScopeTotals totals = total_by_scope(t.freeze(), t.stages());
   const auto of = [&](KernelScope scope) { return totals[static_cast<size_t>(scope)]; };
-  EXPECT_EQ(of(KernelScope::measured).kernels, 2U);
-  EXPECT_EQ(of(KernelScope::measured).time, 35);
-  EXPECT_EQ(of(KernelScope::warmup).time, 20);
-  EXPECT_EQ(of(KernelScope::initialization).time, 10);
-  EXPECT_EQ(of(KernelScope::outside).kernels, 3U);
-  EXPECT_EQ(of(KernelScope::outside).time, 3 + 7 + 1);
+  EXPECT_EQ(of(KernelScope::measured).calls, 2U);
+  EXPECT_EQ(of(KernelScope::measured).total, 35);
+  EXPECT_EQ(of(KernelScope::warmup).total, 20);
+  EXPECT_EQ(of(KernelScope::initialization).total, 10);
+  EXPECT_EQ(of(KernelScope::outside).calls, 3U);
+  EXPECT_EQ(of(KernelScope::outside).total, 3 + 7 + 1);
 }
 
 // A compiler tries kernels in the first request, filling the cache before each; requests fill
@@ -58,9 +58,7 @@ TEST(KernelScopes, SeparateAutotuningFromWhatRequestsRepeat) {
     request();
   }
   const ScopeTotals totals = total_by_scope(t.freeze(), t.stages());
-  const auto kernels = [&](KernelScope scope) {
-    return totals[static_cast<size_t>(scope)].kernels;
-  };
+  const auto kernels = [&](KernelScope scope) { return totals[static_cast<size_t>(scope)].calls; };
   EXPECT_EQ(kernels(KernelScope::initialization), 100U);
   EXPECT_EQ(kernels(KernelScope::autotuning), 100U);
   EXPECT_EQ(kernels(KernelScope::warmup), 41U);

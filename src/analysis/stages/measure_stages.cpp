@@ -55,7 +55,7 @@ void order_stages(Stages& stages) {
   const auto place = put_in_order(stages.stages, [&](uint32_t row) { return first[row]; });
   if (place.empty()) return;
   for (StageInstance& instance : stages.instances) instance.stage = place[instance.stage];
-  for (StageNote& note : stages.notes) note.stage = place[note.stage];
+  for (NotedPart& note : stages.notes) note.stage = place[note.stage];
 }
 
 bool untraced_within(const Stages& stages, const StageInstance& instance, Nanoseconds from,
@@ -210,74 +210,6 @@ void summarize_stage(Stages& stages, size_t index) {
   stage.step_wall = summarize(std::move(step_wall));
 }
 
-Coverage measure_coverage(const trace::Trace& trace, const WorkOwners& owners) {
-  Coverage coverage;
-  coverage.kernels = trace.kernels.size();
-  for (size_t i = 0; i < trace.kernels.size(); ++i) {
-    const Nanoseconds duration = trace.kernels.end[i] - trace.kernels.start[i];
-    coverage.time += duration;
-    if (!owners.kernel_instance[i].valid()) continue;
-    ++coverage.kernels_in_stages;
-    coverage.time_in_stages += duration;
-  }
-  for (size_t i = 0; i < trace.graph_replays.size(); ++i) {
-    const Nanoseconds duration = trace.graph_replays.end[i] - trace.graph_replays.start[i];
-    coverage.replay_time += duration;
-    if (owners.replay_instance[i].valid()) coverage.replay_time_in_stages += duration;
-  }
-  return coverage;
-}
-
-std::optional<Statistics> summarize_any(std::vector<Nanoseconds> values) {
-  if (values.empty()) return std::nullopt;
-  return summarize(std::move(values));
-}
-
-// For requests that run one after the other.
-void measure_token_times(Stages& stages) {
-  std::vector<Nanoseconds> first_token;
-  std::vector<Nanoseconds> per_token;
-  for (const StageInstance& instance : stages.instances) {
-    if (instance.warmup) continue;
-    const std::string& name = stages.stages[instance.stage].name;
-    if (name == to_string(StepKind::prefill)) first_token.push_back(instance.wall());
-    if (name == to_string(StepKind::decode) && instance.all_steps() > 0 && !stages.speculative) {
-      const Nanoseconds steps = instance.all_steps();
-      per_token.push_back((instance.wall() + steps / 2) / steps);
-    }
-  }
-  stages.time_to_first_token = summarize_any(std::move(first_token));
-  stages.time_per_output_token = summarize_any(std::move(per_token));
-}
-
-// For an engine's steps: each gives every sequence in it one token.
-void measure_served_token_times(Stages& stages) {
-  std::vector<Nanoseconds> per_token;
-  std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
-  for (const Step& step : stages.steps) {
-    if (step.kind != StepKind::decode || stages.instances[step.instance.index()].warmup) continue;
-    if (step.after_untraced) continue;
-    per_token.push_back(step.wall());
-    if (step.batch) by_batch[*step.batch].push_back(step.wall());
-  }
-  stages.time_to_first_token.reset();
-  stages.time_per_output_token = summarize_any(std::move(per_token));
-  stages.by_batch.clear();
-  for (auto& [batch, walls] : by_batch) {
-    stages.by_batch.push_back({batch, summarize(std::move(walls))});
-  }
-}
-
-void sum_up(const trace::Trace& trace, Stages& stages) {
-  for (size_t i = 0; i < stages.stages.size(); ++i) summarize_stage(stages, i);
-  stages.coverage = measure_coverage(trace, stages.owners);
-  if (stages.serving) {
-    measure_served_token_times(stages);
-  } else {
-    measure_token_times(stages);
-  }
-}
-
 }  // namespace
 
 void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics) {
@@ -298,12 +230,48 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   exclude_traced_parts(stages, diagnostics);
   flag_cut_off(trace, stages, diagnostics);
   flag_only_first(trace, stages, diagnostics);
-  sum_up(trace, stages);
+  for (size_t i = 0; i < stages.stages.size(); ++i) summarize_stage(stages, i);
 }
 
 void measure_again(const trace::Trace& trace, Stages& stages) {
   meter_work(trace, stages);
-  sum_up(trace, stages);
+  for (size_t i = 0; i < stages.stages.size(); ++i) summarize_stage(stages, i);
+}
+
+TokenWalls token_walls(const Stages& stages) {
+  TokenWalls walls;
+  for (const Step& step : stages.steps) {
+    // An engine's step gives every sequence in it one token.
+    const bool tokens = stages.serving && step.kind == StepKind::decode && !step.after_untraced;
+    if (!tokens || stages.instances[step.instance.index()].warmup) continue;
+    walls.per_token.push_back(step.wall());
+    if (step.batch) walls.by_batch[*step.batch].push_back(step.wall());
+  }
+  for (const StageInstance& instance : stages.instances) {
+    if (stages.serving || instance.warmup) continue;
+    const std::string& name = stages.stages[instance.stage].name;
+    if (name == profile::kPrefill) walls.first_token.push_back(instance.wall());
+    if (name == profile::kDecode && instance.all_steps() > 0 && !stages.speculative) {
+      const Nanoseconds steps = instance.all_steps();
+      walls.per_token.push_back((instance.wall() + steps / 2) / steps);
+    }
+  }
+  return walls;
+}
+
+profile::TokenTimes token_times(TokenWalls walls) {
+  profile::TokenTimes result;
+  const auto summarize_any = [](std::vector<Nanoseconds>& all, auto& into) {
+    if (!all.empty()) into = times(summarize(std::move(all)));
+  };
+  summarize_any(walls.first_token, result.time_to_first_token);
+  summarize_any(walls.per_token, result.time_per_output_token);
+  for (auto& [batch, steps] : walls.by_batch) {
+    const Summary wall = summarize(std::move(steps));
+    const auto per_second = ratio(static_cast<double>(batch) * kNanosecondsPerSecond, wall.mean);
+    result.by_batch.push_back({batch, times(wall), quantity<profile::TokensPerSecond>(per_second)});
+  }
+  return result;
 }
 
 }  // namespace llmprof::analysis

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <vector>
+
 #include "analysis/stages/stages.h"
 #include "base/diagnostics.h"
+#include "profile/token_times.h"
 
 namespace llmprof::analysis {
 
 // Computes everything that follows from instances (start and range end, process, device, stage),
 // steps (instance and kind) and owners: orders instances and steps, extends an instance to its last
 // GPU work if the range closed earlier (and reports that), sets the steps' windows, GPU work,
-// statistics, warm-up flags, coverage and token times. Used for annotated and detected stages.
+// statistics and warm-up flags. Used for annotated and detected stages.
 void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics);
 
 // Sets `work` of each instance and step, using `stages.owners`.
@@ -17,9 +22,18 @@ void meter_work(const trace::Trace& trace, Stages& stages);
 // Reports which figures cover only the traced steps.
 void report_untraced(const Stages& stages, Diagnostics& diagnostics);
 
-// Recomputes sums after narrowing: GPU work, statistics, coverage and token times of instances and
-// steps whose windows and warm-up flags are already set.
+// Recomputes sums after narrowing: GPU work and statistics of instances and steps whose windows and
+// warm-up flags are already set.
 void measure_again(const trace::Trace& trace, Stages& stages);
+
+// Wall times that token times are computed from, without warm-ups.
+struct TokenWalls {
+  std::vector<Nanoseconds> first_token;  // of prefills
+  std::vector<Nanoseconds> per_token;    // of decodes over all their steps; of an engine's steps
+  std::map<uint64_t, std::vector<Nanoseconds>> by_batch;  // an engine's steps by sequences
+};
+TokenWalls token_walls(const Stages& stages);
+profile::TokenTimes token_times(TokenWalls walls);
 
 // The functions below select the instances that enter statistics. Call them in this order;
 // instances must be measured and ordered by start.

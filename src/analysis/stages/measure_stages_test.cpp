@@ -1,5 +1,8 @@
+#include "analysis/stages/measure_stages.h"
+
 #include <gtest/gtest.h>
 
+#include "analysis/stages/kernel_scopes.h"
 #include "testing/stages_fixture.h"
 
 namespace llmprof::analysis {
@@ -58,8 +61,8 @@ TEST_F(MeasureStagesTest, MeasuresAStepFromTheEndOfTheOneBefore) {
   EXPECT_EQ(stages_.steps[2].work.busy, 19);
   EXPECT_EQ(stages_.stages[0].name, "decode");
   EXPECT_EQ(stages_.stages[0].step_wall.count, 3U);
-  ASSERT_TRUE(stages_.time_per_output_token);
-  EXPECT_DOUBLE_EQ(stages_.time_per_output_token->mean, 37);  // 110 / 3, to the nanosecond
+  // 110 / 3, to the nanosecond
+  EXPECT_EQ(token_walls(stages_).per_token, std::vector<Nanoseconds>({37}));
 }
 
 TEST_F(MeasureStagesTest, PutsInstancesAndStepsInOrderWithTheirOwners) {
@@ -99,7 +102,7 @@ TEST_F(MeasureStagesTest, StartsTheFirstStepBehindWorkThatWasNotRecorded) {
   EXPECT_EQ(stages_.instances[0].start, 40 * kMs);
   EXPECT_EQ(stages_.instances[0].wall(), 50 * kMs);
   EXPECT_EQ(stages_.instances[0].work.kernel_count, 2U);
-  EXPECT_EQ(stages_.coverage.kernels_in_stages, 2U);
+  EXPECT_EQ(coverage(frozen_, stages_, std::nullopt)->kernels_in_stages, 2U);
   EXPECT_TRUE(diagnostics_.has("unrecorded_work_before"));
 }
 

@@ -169,10 +169,10 @@ std::string what_is_cold(const std::string& name, const std::vector<const StageI
 
 void report_untraced(const Stages& stages, Diagnostics& diagnostics) {
   for (uint32_t i = 0; i < stages.stages.size(); ++i) {
-    const StageTracing tracing = stage_tracing(stages, i);
-    if (tracing.whole()) continue;
+    const profile::StageTracing tracing = stage_tracing(stages, i);
+    if (all_traced(tracing)) continue;
     const std::string& name = stages.stages[i].name;
-    if (!tracing.share) {
+    if (!tracing.share_of_steps) {
       diagnostics.warn(
           "stage_not_traced",
           fmt::format("the collector was not tracing during a part of {}: its kernel and "

@@ -49,7 +49,7 @@ std::optional<uint32_t> steps_of_each(const Stages& stages, uint32_t stage) {
 // The instances and steps to keep, and their new places.
 class Narrowing {
  public:
-  Narrowing(trace::Trace& trace, Stages& stages, const Selection& selection)
+  Narrowing(trace::Trace& trace, Stages& stages, const profile::Selection& selection)
       : trace_(trace),
         stages_(stages),
         selection_(selection),
@@ -80,8 +80,9 @@ class Narrowing {
       // An engine's step is an instance, so steps are counted across instances.
       const uint32_t before = stages_.serving ? met[instance.gpu()] : 0;
       for (uint32_t s = 0; s < instance.step_count; ++s) {
-        const bool wanted = !selection_.steps || (before + s >= selection_.steps->first &&
-                                                  before + s < selection_.steps->second);
+        const bool wanted =
+            !selection_.steps || (before + s >= selection_.steps->first &&
+                                  before + s <= selection_.steps->last.value_or(UINT32_MAX));
         keep_step_[instance.first_step + s] = wanted;
         if (wanted) keep_instance_[i] = true;
       }
@@ -105,9 +106,10 @@ class Narrowing {
     if (most_steps == 0) {
       return fail(ErrorKind::usage, fmt::format("--steps: the instances{} have no steps", where));
     }
+    const auto& [first, last] = *selection_.steps;
     return fail(ErrorKind::usage,
-                fmt::format("--steps {}:{}: no such steps{}; available: 0:{}",
-                            selection_.steps->first, selection_.steps->second, where, most_steps));
+                fmt::format("--steps {}:{}: no such steps{}; available: 0:{}", first,
+                            last.value_or(UINT32_MAX - 1) + 1, where, most_steps));
   }
 
   void cut_windows() {
@@ -177,20 +179,21 @@ class Narrowing {
     const auto places = new_places(keep);
     for (StageInstance& instance : stages_.instances) instance.stage = places[instance.stage];
     keep_marked(stages_.stages, keep);
-    std::erase_if(stages_.notes, [&](const StageNote& note) { return !keep[note.stage]; });
-    for (StageNote& note : stages_.notes) note.stage = places[note.stage];
+    std::erase_if(stages_.notes, [&](const NotedPart& note) { return !keep[note.stage]; });
+    for (NotedPart& note : stages_.notes) note.stage = places[note.stage];
   }
 
   trace::Trace& trace_;
   Stages& stages_;
-  const Selection& selection_;
+  const profile::Selection& selection_;
   std::vector<bool> keep_instance_;
   std::vector<bool> keep_step_;
 };
 
 }  // namespace
 
-std::string instance_unit(const Stages& stages, const Selection& selection, uint32_t stage) {
+std::string instance_unit(const Stages& stages, const profile::Selection& selection,
+                          uint32_t stage) {
   if (stages.serving) return "engine step";
   if (selection.steps) {
     const auto steps = steps_of_each(stages, stage);
@@ -201,7 +204,7 @@ std::string instance_unit(const Stages& stages, const Selection& selection, uint
   return selection.stage.value_or(tokens ? "request" : "run of passes");
 }
 
-Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
+Result<profile::StepRange> parse_step_range(std::string_view text) {
   const auto wrong = [&](std::string_view what) {
     return fail(ErrorKind::usage, fmt::format("--steps {}: {}; {}", text, what, kStepRangeForm));
   };
@@ -209,7 +212,7 @@ Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
   if (colon == std::string_view::npos) {
     const auto only = step_number(text);
     if (!only) return wrong("not a step number");
-    return std::pair(*only, *only + 1);
+    return profile::StepRange{*only, *only};
   }
   const std::string_view left = text.substr(0, colon);
   const std::string_view right = text.substr(colon + 1);
@@ -218,7 +221,8 @@ Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text) {
   const auto second = right.empty() ? std::optional<uint32_t>(UINT32_MAX) : step_number(right);
   if (!first || !second) return wrong("not a step number");
   if (*first >= *second) return wrong("the range is empty");
-  return std::pair(*first, *second);
+  if (right.empty()) return profile::StepRange{*first, std::nullopt};
+  return profile::StepRange{*first, *second - 1};
 }
 
 Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
@@ -244,7 +248,7 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
   return {};
 }
 
-Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection,
+Result<void> keep_selected(trace::Trace& trace, Stages& stages, const profile::Selection& selection,
                            std::string_view why_none) {
   if (!selection.stage && !selection.steps) return {};
   if (stages.stages.empty()) {

@@ -1,32 +1,23 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "analysis/stages/stages.h"
 #include "base/error.h"
+#include "profile/context.h"
 
 namespace llmprof::analysis {
 
-// The part of a capture to analyze (--device, --stage, --steps).
-struct Selection {
-  std::optional<uint32_t> device;  // CUDA device number
-  std::optional<std::string> stage;
-  std::optional<std::pair<uint32_t, uint32_t>> steps;  // [first, second) of every instance
-
-  [[nodiscard]] bool everything() const { return !device && !stage && !steps; }
-};
-
 // The unit of figures per instance of a stage: "request", "engine step"; "decode" if this stage is
 // selected, "8 steps" if steps are.
-std::string instance_unit(const Stages& stages, const Selection& selection, uint32_t stage);
+std::string instance_unit(const Stages& stages, const profile::Selection& selection,
+                          uint32_t stage);
 
 // "4:12", "4:", ":12", "7". Errors are of kind usage.
-Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text);
+Result<profile::StepRange> parse_step_range(std::string_view text);
 
 // Keeps the marked rows of a column, or of all columns of a table.
 template <class Column>
@@ -50,7 +41,7 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal);
 // of its steps lasts from the first one's start to the last one's end. If the selection does not
 // exist, the error is of kind usage and lists what exists; if there are no stages, it ends with
 // `why_none`.
-Result<void> keep_selected(trace::Trace& trace, Stages& stages, const Selection& selection,
+Result<void> keep_selected(trace::Trace& trace, Stages& stages, const profile::Selection& selection,
                            std::string_view why_none = {});
 
 }  // namespace llmprof::analysis

@@ -3,16 +3,23 @@
 #include <gtest/gtest.h>
 
 #include "analysis/stages/annotated_stages.h"
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/measure_stages.h"
 #include "testing/hand_made_trace.h"
 
 namespace llmprof::analysis {
 namespace {
 
 TEST(StepRange, ReadsAllForms) {
-  EXPECT_EQ(parse_step_range("4:12").value(), std::pair(4U, 12U));
-  EXPECT_EQ(parse_step_range("4:").value(), std::pair(4U, UINT32_MAX));
-  EXPECT_EQ(parse_step_range(":12").value(), std::pair(0U, 12U));
-  EXPECT_EQ(parse_step_range("7").value(), std::pair(7U, 8U));
+  const auto range_of = [](std::string_view text) {
+    const profile::StepRange range = parse_step_range(text).value();
+    return std::pair(range.first, range.last);
+  };
+  using Range = std::pair<uint64_t, std::optional<uint64_t>>;
+  EXPECT_EQ(range_of("4:12"), Range(4, 11));
+  EXPECT_EQ(range_of("4:"), Range(4, std::nullopt));
+  EXPECT_EQ(range_of(":12"), Range(0, 11));
+  EXPECT_EQ(range_of("7"), Range(7, 7));
   for (const char* text : {"", ":", "a", "1:b", "-1", "5:5", "6:5", "1:2:3", "99999999999"}) {
     const auto range = parse_step_range(text);
     ASSERT_FALSE(range) << text;
@@ -44,9 +51,8 @@ class SelectionTest : public ::testing::Test {
     ASSERT_EQ(stages_.instances.size(), 4U);
   }
 
-  Result<void> keep(std::optional<std::string> stage,
-                    std::optional<std::pair<uint32_t, uint32_t>> steps) {
-    return keep_selected(trace_, stages_, {std::nullopt, std::move(stage), steps});
+  Result<void> keep(std::optional<std::string> stage, std::optional<profile::StepRange> steps) {
+    return keep_selected(trace_, stages_, {std::move(stage), steps, {}, {}});
   }
 
   testing::HandMadeTrace trace_made_;
@@ -68,13 +74,13 @@ TEST_F(SelectionTest, KeepsOneStage) {
   EXPECT_EQ(stages_.owners.kernel_instance.size(), 6U);
   EXPECT_EQ(stages_.owners.kernel_instance[5], InstanceId(1));
   EXPECT_EQ(stages_.owners.kernel_step[5], StepId(5));
-  EXPECT_EQ(stages_.coverage.kernels, 6U);
-  EXPECT_FALSE(stages_.time_to_first_token);
+  EXPECT_EQ(coverage(trace_, stages_, std::nullopt)->kernels_in_stages, 6U);
+  EXPECT_TRUE(token_walls(stages_).first_token.empty());
 }
 
 // Steps end with their kernels, 19, 29 and 39 after the request's start.
 TEST_F(SelectionTest, KeepsSomeStepsOfEveryInstance) {
-  ASSERT_TRUE(keep(std::nullopt, std::pair(1U, 3U)));
+  ASSERT_TRUE(keep(std::nullopt, profile::StepRange{1, 2}));
   ASSERT_EQ(stages_.instances.size(), 2U);
   EXPECT_EQ(stages_.instances[0].start, 19);
   EXPECT_EQ(stages_.instances[0].end, 39);
@@ -85,11 +91,11 @@ TEST_F(SelectionTest, KeepsSomeStepsOfEveryInstance) {
   EXPECT_EQ(trace_.memory_operations.size(), 0U);
   EXPECT_EQ(stages_.instances[0].work.kernel_sum, 16);
   EXPECT_EQ(stages_.stages[0].step_wall.count, 4U);
-  EXPECT_DOUBLE_EQ(stages_.time_per_output_token->mean, 10);
+  EXPECT_DOUBLE_EQ(summarize(token_walls(stages_).per_token).mean, 10);
 }
 
 TEST_F(SelectionTest, KeepsAllStepsWithWhatIsBetweenThem) {
-  ASSERT_TRUE(keep("decode", std::pair(0U, UINT32_MAX)));
+  ASSERT_TRUE(keep("decode", profile::StepRange{0, std::nullopt}));
   EXPECT_EQ(stages_.instances[0].wall(), 35);
   EXPECT_EQ(trace_.memory_operations.size(), 1U);
 }
@@ -99,10 +105,10 @@ TEST_F(SelectionTest, NamesWhatIsThereWhereTheWantedIsNot) {
   ASSERT_FALSE(stage);
   EXPECT_EQ(stage.error().kind, ErrorKind::usage);
   EXPECT_EQ(stage.error().message, "unknown value 'decod' for --stage; available: prefill, decode");
-  const auto steps = keep("decode", std::pair(3U, 9U));
+  const auto steps = keep("decode", profile::StepRange{3, 8});
   ASSERT_FALSE(steps);
   EXPECT_EQ(steps.error().message, "--steps 3:9: no such steps of decode; available: 0:3");
-  const auto none = keep("prefill", std::pair(0U, 1U));
+  const auto none = keep("prefill", profile::StepRange{0, 0});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "--steps: the instances of prefill have no steps");
   EXPECT_EQ(trace_.kernels.size(), 9U);  // nothing was removed
@@ -110,8 +116,7 @@ TEST_F(SelectionTest, NamesWhatIsThereWhereTheWantedIsNot) {
 
 TEST_F(SelectionTest, SaysWhyThereIsNothingToSelect) {
   Stages nothing;
-  const auto kept =
-      keep_selected(trace_, nothing, {std::nullopt, "decode", std::nullopt}, ": nothing repeats");
+  const auto kept = keep_selected(trace_, nothing, {"decode", {}, {}, {}}, ": nothing repeats");
   ASSERT_FALSE(kept);
   EXPECT_NE(kept.error().message.find("nothing repeats"), std::string::npos);
 }
@@ -145,7 +150,7 @@ TEST(SelectEngineSteps, CountsThemThrough) {
   const auto rules = StageRules::load(*config::ConfFiles::open(std::nullopt));
   auto stages = annotated_stages(trace, MeaningfulRanges(trace, *rules), diagnostics);
   ASSERT_TRUE(stages);
-  ASSERT_TRUE(keep_selected(trace, *stages, {std::nullopt, std::nullopt, std::pair(2U, 4U)}));
+  ASSERT_TRUE(keep_selected(trace, *stages, {{}, profile::StepRange{2, 3}, {}, {}}));
   ASSERT_EQ(stages->instances.size(), 2U);
   EXPECT_EQ(stages->instances[0].start, 20);
   EXPECT_EQ(stages->instances[1].start, 30);

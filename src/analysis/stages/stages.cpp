@@ -61,10 +61,10 @@ void Stages::count_steps() {
   }
 }
 
-StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
-  // Arming takes some of a stage's first microseconds, but all its work is recorded.
-  StageTracing result;
+profile::StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
+  profile::StageTracing result;
   Nanoseconds wall = 0;
+  Nanoseconds untraced = 0;  // GPUs may have worked unseen
   for (const StageInstance& instance : stages.instances) {
     if (instance.stage != stage || instance.warmup) continue;
     wall += instance.wall();
@@ -72,15 +72,14 @@ StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
     result.steps_all += instance.all_steps();
     for (const auto& unseen :
          stages.untraced.within(instance.process, instance.device, instance.start, instance.end)) {
-      result.untraced += unseen.end - unseen.start;
+      untraced += unseen.end - unseen.start;
     }
   }
-  if (result.steps_all > 0) {
-    result.share = static_cast<double>(result.steps_traced) / static_cast<double>(result.steps_all);
-  } else if (static_cast<double>(result.untraced) >
-             threshold::kSmallPart * static_cast<double>(wall)) {
-    result.share.reset();
-  }
+  // Arming takes some of a stage's first microseconds, but all its work is recorded.
+  const bool whole = as_double(untraced) <= threshold::kSmallPart * as_double(wall);
+  result.share_of_steps = result.steps_all > 0 ? share(result.steps_traced, result.steps_all)
+                          : whole              ? std::optional(profile::Share{1})
+                                               : std::nullopt;
   return result;
 }
 

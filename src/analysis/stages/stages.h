@@ -97,11 +97,11 @@ struct Stage {
   std::string label;          // of the range, as recorded; empty if detected
   profile::Reasons evidence;  // how it was detected
   // Of instances that are not warm-up.
-  Statistics wall;
-  Statistics kernel_sum;
-  Statistics busy;
-  Statistics kernel_count;  // plain numbers
-  Statistics step_wall;     // of all their steps with known wall time; count 0 without any
+  Summary wall;
+  Summary kernel_sum;
+  Summary busy;
+  Summary kernel_count;  // plain numbers
+  Summary step_wall;     // of all their steps with known wall time; count 0 without any
   // Only the program's first one or two instances were recorded; others may have run unseen.
   bool only_the_first = false;
 };
@@ -132,17 +132,20 @@ struct WorkOwners {
 };
 
 // Share of a kernel (or shape) in one stage: all instances, and those that are not warm-up.
-struct StageTime {
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
-  uint64_t steady_calls = 0;
-  Nanoseconds steady_total = 0;
-  uint64_t steady_measured =
-      0;  // of steady_calls: launches like one that a kernel profiler measured
+struct StageTime : Calls {
+  Calls steady;
+  uint64_t steady_measured = 0;  // launches like one that a kernel profiler measured
+
+  StageTime& operator+=(const StageTime& more) {
+    Calls::operator+=(more);
+    steady += more.steady;
+    steady_measured += more.steady_measured;
+    return *this;
+  }
 };
 
 // A part of a stage that is reported as a note (vision tower, projector).
-struct StageNote {
+struct NotedPart {
   uint32_t stage = 0;
   std::string name;
   uint64_t instances = 0;
@@ -151,39 +154,18 @@ struct StageNote {
   Nanoseconds kernel_sum = 0;
 };
 
-// How many of a trace's kernels are inside stages. Shares are relative to all kernels, or to
-// kernels and hidden replays together.
-struct Coverage {
-  uint64_t kernels = 0;
-  uint64_t kernels_in_stages = 0;
-  Nanoseconds time = 0;  // of kernels
-  Nanoseconds time_in_stages = 0;
-  Nanoseconds replay_time = 0;  // CUDA graph replays whose kernels were not recorded
-  Nanoseconds replay_time_in_stages = 0;
-};
-
-// Time of a decode step by its number of sequences (serving).
-struct BatchTime {
-  uint64_t batch = 0;
-  Statistics step_wall;  // of decode steps that are not warm-up
-};
-
 struct Stages {
   std::vector<Stage> stages;             // in order of first occurrence
   std::vector<StageInstance> instances;  // by start
   std::vector<Step> steps;               // by instance, then start
   WorkOwners owners;
   UntracedGpuTime untraced;  // when GPUs may have worked unseen
-  std::vector<StageNote> notes;
-  Coverage coverage;
+  std::vector<NotedPart> notes;
   bool serving = false;  // instances are an engine's steps
   // Not every decode step gives each of its sequences one token (speculative decoding).
   bool speculative = false;
   std::optional<ConfidenceLevel> confidence;  // detection only
   profile::Reasons reason;                    // how the stages were found, or why there are none
-  std::vector<BatchTime> by_batch;
-  std::optional<Statistics> time_to_first_token;    // of prefills
-  std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps
 
   // Rows have moved: `place` has the new row of each. Removed rows lose their owner.
   void renumber_instances(const std::vector<uint32_t>& place);
@@ -192,17 +174,11 @@ struct Stages {
   void count_steps();
 };
 
-// How much of a stage our collector traced, over instances that are not warm-up.
-struct StageTracing {
-  uint64_t steps_traced = 0;
-  uint64_t steps_all = 0;
-  Nanoseconds untraced = 0;  // wall time in which GPUs may have worked unseen
-  // Traced share of the stage's GPU work, by steps, since they are alike. None if unknown.
-  std::optional<double> share = 1;
-
-  [[nodiscard]] bool whole() const { return share && *share == 1; }
-};
-
-StageTracing stage_tracing(const Stages& stages, uint32_t stage);
+// How much of a stage our collector traced, over instances that are not warm-up. The share is that
+// of its GPU work, by steps, since they are alike; none if unknown.
+profile::StageTracing stage_tracing(const Stages& stages, uint32_t stage);
+inline bool all_traced(const profile::StageTracing& tracing) {
+  return tracing.share_of_steps == profile::Share{1};
+}
 
 }  // namespace llmprof::analysis

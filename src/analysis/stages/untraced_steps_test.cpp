@@ -172,8 +172,7 @@ TEST(TimeWindows, AStepThatHoldsUntracedTimeIsInNoStatistics) {
 TEST_F(DutyCycle, ATokensTimeIsOverAllSteps) {
   const Stages stages = annotated();
   // The range from 980 to 1800 over eight steps: 102.5, rounded up.
-  ASSERT_TRUE(stages.time_per_output_token);
-  EXPECT_EQ(stages.time_per_output_token->p50, 103);
+  EXPECT_EQ(token_walls(stages).per_token, std::vector<Nanoseconds>({103}));
 }
 
 TEST_F(DutyCycle, TheBudgetSaysWhatWasNotTraced) {
@@ -196,11 +195,10 @@ TEST_F(DutyCycle, TheBudgetSaysWhatWasNotTraced) {
 
 TEST_F(DutyCycle, ADiagnosticSaysWhichFiguresAreOfTracedSteps) {
   const Stages stages = annotated();
-  const StageTracing tracing = stage_tracing(stages, 0);
+  const profile::StageTracing tracing = stage_tracing(stages, 0);
   EXPECT_EQ(tracing.steps_traced, 4U);
   EXPECT_EQ(tracing.steps_all, 8U);
-  EXPECT_EQ(tracing.untraced, 430);
-  EXPECT_DOUBLE_EQ(*tracing.share, 0.5);
+  EXPECT_DOUBLE_EQ(tracing.share_of_steps->value, 0.5);
   report_untraced(stages, diagnostics_);
   ASSERT_TRUE(diagnostics_.has("steps_not_traced"));
 }

@@ -9,7 +9,7 @@ namespace llmprof::analysis {
 namespace {
 
 template <class Value, class Convert>
-profile::Statistics<Value> converted(const Statistics& from, Convert convert) {
+profile::Statistics<Value> converted(const Summary& from, Convert convert) {
   profile::Statistics<Value> into;
   into.count = from.count;
   if (from.count == 0) return into;
@@ -24,10 +24,10 @@ profile::Statistics<Value> converted(const Statistics& from, Convert convert) {
 
 }  // namespace
 
-Statistics summarize(std::vector<Nanoseconds> values) { return summarize_reordering(values); }
+Summary summarize(std::vector<Nanoseconds> values) { return summarize_reordering(values); }
 
-Statistics summarize_reordering(std::span<Nanoseconds> values) {
-  Statistics result;
+Summary summarize_reordering(std::span<Nanoseconds> values) {
+  Summary result;
   result.count = values.size();
   if (values.empty()) return result;
   const auto count = static_cast<double>(values.size());
@@ -55,18 +55,12 @@ Statistics summarize_reordering(std::span<Nanoseconds> values) {
   return result;
 }
 
-profile::Statistics<profile::Milliseconds> times(const Statistics& statistics) {
+profile::Statistics<profile::Milliseconds> times(const Summary& statistics) {
   return converted<profile::Milliseconds>(
       statistics, [](double nanoseconds) { return profile::to_milliseconds(nanoseconds); });
 }
 
-std::optional<profile::Statistics<profile::Milliseconds>> times(
-    const std::optional<Statistics>& statistics) {
-  if (!statistics) return std::nullopt;
-  return times(*statistics);
-}
-
-profile::Statistics<double> numbers(const Statistics& statistics) {
+profile::Statistics<double> numbers(const Summary& statistics) {
   return converted<double>(statistics, [](double number) { return number; });
 }
 

@@ -21,7 +21,7 @@ inline constexpr double kMedian = 0.50;
 inline constexpr double kTail = 0.99;
 
 // Statistics of durations, in nanoseconds. Percentiles by nearest rank.
-struct Statistics {
+struct Summary {
   uint64_t count = 0;
   double mean = 0;
   std::optional<double> std;  // of a sample (n - 1); none for fewer than two values
@@ -34,9 +34,9 @@ struct Statistics {
 };
 
 // All zero, including the count, if there are no values.
-Statistics summarize(std::vector<Nanoseconds> values);
+Summary summarize(std::vector<Nanoseconds> values);
 // The same, but may reorder the values.
-Statistics summarize_reordering(std::span<Nanoseconds> values);
+Summary summarize_reordering(std::span<Nanoseconds> values);
 
 inline double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
@@ -67,6 +67,13 @@ struct Calls {
                                     static_cast<double>(calls == 0 ? 1 : calls));
   }
 };
+
+// Adds a row of a column that may be missing; 0 is unknown.
+inline void add_known(std::optional<double>& sum, const std::vector<uint64_t>& column, size_t row) {
+  if (row < column.size() && column[row] > 0) {
+    sum = sum.value_or(0) + static_cast<double>(column[row]);
+  }
+}
 
 // The time of all rows of a table.
 template <class Table>
@@ -128,9 +135,7 @@ inline std::optional<profile::Share> share_of_percent(const std::optional<double
   return percent ? quantity<profile::Share>(*percent / kPercent) : std::nullopt;
 }
 
-profile::Statistics<profile::Milliseconds> times(const Statistics& statistics);
-std::optional<profile::Statistics<profile::Milliseconds>> times(
-    const std::optional<Statistics>& statistics);
-profile::Statistics<double> numbers(const Statistics& statistics);
+profile::Statistics<profile::Milliseconds> times(const Summary& statistics);
+profile::Statistics<double> numbers(const Summary& statistics);
 
 }  // namespace llmprof::analysis

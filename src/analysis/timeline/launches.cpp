@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "analysis/budget/gpu_timeline.h"
@@ -19,7 +18,7 @@ Nanoseconds from_call(Nanoseconds called, Nanoseconds started) {
 
 // `calls` and `starts` are of the same launches; `starts` is sorted. A launch leaves the queue when
 // its work starts.
-Statistics depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
+Summary depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
   if (!std::ranges::is_sorted(calls)) std::ranges::sort(calls);
   size_t begun = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -59,11 +58,11 @@ class LaunchesOfDevice {
 
   profile::Launches finish(const trace::LaunchTable& calls) {
     row_.launches = launches_.size();
-    for (size_t i = 0; i < kShortKernelBounds.size() && kernels_ > 0; ++i) {
+    for (size_t i = 0; i < kShortKernelBounds.size() && kernels_.calls > 0; ++i) {
       const auto& [count, total] = shorter_[i];
       row_.short_kernels.push_back({to_milliseconds(kShortKernelBounds[i]), count,
-                                    share(count, kernels_), to_milliseconds(total),
-                                    share(total, kernel_time_)});
+                                    share(count, kernels_.calls), to_milliseconds(total),
+                                    share(total, kernels_.total)});
     }
     row_.to_idle_gpu = times(summarize(std::move(idle_waits_)));
     // One quantity at a time, reusing the memory: there may be millions of launches.
@@ -84,21 +83,17 @@ class LaunchesOfDevice {
 
  private:
   void count_kernel(Nanoseconds time) {
-    ++kernels_;
-    kernel_time_ += time;
+    kernels_ += {1, time};
     for (size_t i = kShortKernelBounds.size(); i > 0 && time < kShortKernelBounds[i - 1]; --i) {
-      ++shorter_[i - 1].first;
-      shorter_[i - 1].second += time;
+      shorter_[i - 1] += {1, time};
     }
   }
 
   size_t expected_;  // launches
   bool begun_ = false;
   Nanoseconds until_ = INT64_MIN;  // end of all work so far
-  uint64_t kernels_ = 0;
-  Nanoseconds kernel_time_ = 0;
-  // Per bound: number and time of shorter kernels.
-  std::array<std::pair<uint64_t, Nanoseconds>, kShortKernelBounds.size()> shorter_{};
+  Calls kernels_;
+  std::array<Calls, kShortKernelBounds.size()> shorter_;  // kernels, by bound
   profile::Launches row_;
   std::vector<trace::LaunchRow> launches_;
   std::vector<Nanoseconds> starts_;  // of their work, in order

@@ -31,7 +31,7 @@ TEST(UntracedByControl, OfOtherNumbersOfPassesTimesEachPass) {
   control.note_request(10'000, 5000, {900, 900, 900, 180});
   control.note_request(20'000, 900, {180, 180, 180, 180});
   control.note_request(30'000, 900, {180, 180, 180, 180});
-  const UntracedTimes untraced = recorded.find(&control);
+  const UntracedStages untraced = recorded.find(&control);
   const StageUntraced& prefill = untraced.stages.at(0);
   expect_whole_stage(prefill);
   EXPECT_EQ(prefill.wall, 900);
@@ -91,7 +91,7 @@ TEST(UntracedByControl, AColdPassDoesNotStandForLaterOnes) {
       for (int i = 0; i < prefills; ++i) {
         control.note_request(10'000 + i * 10'000, 1000, std::vector<Nanoseconds>(11, 180));
       }
-      const UntracedTimes untraced = recorded.find(&control);
+      const UntracedStages untraced = recorded.find(&control);
       EXPECT_EQ(untraced.stages.at(0).known(), !only_the_first || prefills == 4) << prefills;
       EXPECT_TRUE(untraced.stages.at(1).known());
     }
@@ -103,7 +103,7 @@ TEST(UntracedByControl, OtherLaunchesAreNotTimed) {
   recorded.record();
   WatchedRequests control(7'000);
   control.note_other_work();
-  const UntracedTimes untraced = recorded.find(&control);
+  const UntracedStages untraced = recorded.find(&control);
   EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::launches_differ);
   EXPECT_EQ(untraced.stages.at(1).why_not, NoUntracedTime::launches_differ);
 }
@@ -119,7 +119,7 @@ TEST(UntracedByControl, AThirdOfThePassesIsNotEnough) {
 TEST(UntracedByControl, WithoutAControlRunThereIsNoOtherTime) {
   WatchedRequests recorded(100);
   recorded.record();
-  const UntracedTimes untraced = recorded.find(nullptr);
+  const UntracedStages untraced = recorded.find(nullptr);
   EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::no_other_time);
   EXPECT_EQ(untraced.stages.at(1).why_not, NoUntracedTime::no_other_time);
 }
@@ -131,7 +131,7 @@ TEST(UntracedByControl, TheWorkloadsClockComesFirstWhereItFits) {
   recorded.t.workload_time("decode", 0.01);  // for other work
   WatchedRequests control(7'000);
   control.note_requests(900, 940);
-  const UntracedTimes untraced = recorded.find(&control);
+  const UntracedStages untraced = recorded.find(&control);
   EXPECT_EQ(untraced.stages.at(0).source, UntracedSource::workload_clock);
   EXPECT_DOUBLE_EQ(untraced.stages.at(0).wall, 960);
   expect_whole_stage(untraced.stages.at(1));

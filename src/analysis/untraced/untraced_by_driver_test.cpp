@@ -34,7 +34,7 @@ class TracedRequests {
       }
     }
   }
-  UntracedTimes find(WatchedRequests& control) {
+  UntracedStages find(WatchedRequests& control) {
     const Budgets budgets = t.budgets();
     return find_untraced_times(t.trace(), t.stages(), budgets, &control.t.freeze(), false);
   }
@@ -72,7 +72,7 @@ TEST(UntracedByDriver, OtherLaunchesAreNotTimed) {
   WatchedRequests control(7'000);
   control.t.noted_by_driver();
   control.note_other_work();
-  const UntracedTimes untraced = recorded.find(control);
+  const UntracedStages untraced = recorded.find(control);
   for (const StageUntraced& stage : untraced.stages) {
     EXPECT_EQ(stage.why_not, NoUntracedTime::launches_differ);
     EXPECT_EQ(stage.wall, 0);
@@ -85,7 +85,7 @@ TEST(UntracedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
   recorded.record({0, 0, 0});
   WatchedRequests control(7'000);
   control.note_requests(900, 940);
-  const UntracedTimes untraced = recorded.find(control);
+  const UntracedStages untraced = recorded.find(control);
   EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::no_other_time);
   EXPECT_EQ(untraced.stages.at(1).why_not, NoUntracedTime::no_other_time);
 }

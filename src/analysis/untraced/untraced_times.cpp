@@ -131,7 +131,7 @@ class Finder {
     by_launches_in(traced_sequences(trace_), control);
   }
 
-  UntracedTimes take() {
+  UntracedStages take() {
     for (size_t i = 0; i < result_.stages.size(); ++i) {
       if (result_.stages[i].known()) scale(i);
     }
@@ -332,7 +332,7 @@ class Finder {
     for (IdleGap& gap : result_.budgets.gaps) {
       if (of_stage(gap)) shorten(gap, known.idle_scale);
     }
-    for (RepeatedGap& gap : result_.budgets.repeated_gaps) {
+    for (RepeatedIdleGap& gap : result_.budgets.repeated_gaps) {
       if (!of_stage(gap.longest)) continue;
       shorten(gap.longest, known.idle_scale);
       scaled(gap.total, known.idle_scale);
@@ -347,7 +347,7 @@ class Finder {
   const Stages& stages_;
   std::vector<TracedStage> traced_;
   std::vector<double> busy_;
-  UntracedTimes result_;
+  UntracedStages result_;
 };
 
 bool on_gpu(const trace::Trace& trace) {
@@ -357,9 +357,9 @@ bool on_gpu(const trace::Trace& trace) {
 
 }  // namespace
 
-UntracedTimes find_untraced_times(const trace::Trace& trace, const Stages& stages,
-                                  const Budgets& budgets, const trace::Trace* control,
-                                  bool selected) {
+UntracedStages find_untraced_times(const trace::Trace& trace, const Stages& stages,
+                                   const Budgets& budgets, const trace::Trace* control,
+                                   bool selected) {
   Finder finder(trace, stages, budgets);
   // The program itself records CPU operators, at almost no cost.
   const bool of_cpu = !on_gpu(trace);
@@ -367,7 +367,7 @@ UntracedTimes find_untraced_times(const trace::Trace& trace, const Stages& stage
     finder.by_workload();
     finder.by_launches(control);
   }
-  UntracedTimes found = finder.take();
+  UntracedStages found = finder.take();
   for (StageUntraced& stage : found.stages) {
     if (selected) stage.why_not = NoUntracedTime::selection;
     if (of_cpu && stage.why_not == NoUntracedTime::no_other_time) {

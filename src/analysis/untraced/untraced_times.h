@@ -33,7 +33,7 @@ struct StageUntraced {
   [[nodiscard]] bool known() const { return !why_not; }
 };
 
-struct UntracedTimes {
+struct UntracedStages {
   std::vector<StageUntraced> stages;  // one per stage
   // Budgets with the untraced program's idle time where known, used to rank savings. Gaps are
   // scaled with them.
@@ -41,8 +41,8 @@ struct UntracedTimes {
 };
 
 // `control`: the control run, or null.
-UntracedTimes find_untraced_times(const trace::Trace& trace, const Stages& stages,
-                                  const Budgets& budgets, const trace::Trace* control,
-                                  bool selected);
+UntracedStages find_untraced_times(const trace::Trace& trace, const Stages& stages,
+                                   const Budgets& budgets, const trace::Trace* control,
+                                   bool selected);
 
 }  // namespace llmprof::analysis

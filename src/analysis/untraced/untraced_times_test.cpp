@@ -102,7 +102,7 @@ TEST_F(UntracedByWorkload, IsNoneOfAStageThatIsWarmUpAltogether) {
 TEST_F(UntracedByWorkload, BudgetsForFindingsAreScaledWithTheirGaps) {
   t.workload_time("prefill", 8);
   const Budgets recorded = t.budgets();
-  const UntracedTimes untraced =
+  const UntracedStages untraced =
       find_untraced_times(t.trace(), t.stages(), recorded, nullptr, false);
   const StageBudget& budget = untraced.budgets.stages[0];
   const auto part = [](BudgetPart which) { return static_cast<size_t>(which); };
@@ -123,7 +123,7 @@ TEST(UntracedTimes, AStageWithoutIdleTimeGetsItAsUnattributed) {
   t.kernel("gemm", 0, 10'000'000);
   t.workload_time("prefill", 10.5);
   const Budgets budgets = t.budgets();
-  const UntracedTimes untraced =
+  const UntracedStages untraced =
       find_untraced_times(t.trace(), t.stages(), budgets, nullptr, false);
   expect_whole_stage(untraced.stages[0]);
   EXPECT_EQ(untraced_parts(untraced.stages[0]),
@@ -137,7 +137,7 @@ TEST(UntracedTimes, ATenthOfTheTracedTimeIsTheShortestThatFits) {
     t.kernel("gemm", 0, 500'000);
     t.workload_time("prefill", mean_ms);
     const Budgets budgets = t.budgets();
-    const UntracedTimes untraced =
+    const UntracedStages untraced =
         find_untraced_times(t.trace(), t.stages(), budgets, nullptr, false);
     EXPECT_EQ(untraced.stages[0].known(), mean_ms > 1) << mean_ms;
   }

@@ -39,7 +39,7 @@ class GpuTracks {
     for (const analysis::Stage& stage : results_.stages.stages) {
       stages_.push_back(file_.text(stage.name));
     }
-    for (const analysis::LayerRow& layer : results_.layers.rows) {
+    for (const profile::Layer& layer : results_.layers.rows) {
       layers_.push_back(file_.text(layer.name));
     }
   }

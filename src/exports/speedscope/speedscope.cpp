@@ -39,7 +39,6 @@ class FlameGraph {
       class_rank_.push_back(ranks[row.description.kernel_class]);
     }
     layered_.resize(results_.stages.stages.size(), false);
-    for (const analysis::LayerRow& layer : results_.layers.rows) layered_[layer.stage] = true;
   }
 
   Json run() {
@@ -78,7 +77,10 @@ class FlameGraph {
         place.warmup = results_.stages.instances[owner.index()].warmup;
       }
       const auto& layers = results_.layers.of_kernel;
-      if (i < layers.size() && layers[i].valid()) place.layer = layers[i].value;
+      if (i < layers.size() && layers[i].valid()) {
+        place.layer = layers[i].value;
+        layered_[place.stage] = true;
+      }
       devices_[results_.ranking.rows[row].device][place] += kernels.end[i] - kernels.start[i];
     }
   }

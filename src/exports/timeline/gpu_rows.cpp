@@ -20,7 +20,7 @@ class GpuRowWriter {
     for (const analysis::KernelRow& row : results_.ranking.rows) {
       if (row.name.valid()) described_.emplace(row.name.value, &row.description);
     }
-    for (const analysis::LayerRow& layer : results_.layers.rows) {
+    for (const profile::Layer& layer : results_.layers.rows) {
       layer_names_.push_back(draft_.names.intern(layer.name).value);
     }
     for (auto& [name, column] : slices_.columns) {

@@ -129,7 +129,7 @@ void add_layer_rows(const ExportSource& source, Draft& draft) {
   Table& table = draft.table("layers", "start:sdelta duration:u name:u");
   std::vector<uint32_t> names;  // by row of the layers
   names.reserve(source.results.layers.rows.size());
-  for (const analysis::LayerRow& layer : source.results.layers.rows) {
+  for (const profile::Layer& layer : source.results.layers.rows) {
     names.push_back(draft.names.intern(layer.name).value);
   }
   for (const auto& [device, spans] : layer_spans(source)) {

@@ -11,36 +11,26 @@
 namespace llmprof::job::result {
 namespace {
 
+using analysis::as_double;
 using analysis::Calls;
 using analysis::share;
 using profile::to_milliseconds;
 
-double as_double(Nanoseconds time) { return static_cast<double>(time); }
-
-std::optional<profile::MeasuredTime> measured_time(const Calls& calls, Nanoseconds all) {
-  if (calls.calls == 0) return std::nullopt;
-  return profile::MeasuredTime{to_milliseconds(calls.total), calls.calls, calls.mean(),
-                               share(as_double(calls.total), as_double(all))};
-}
-
 std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::Kernel>& kernels,
-                                                    Nanoseconds all, Nanoseconds all_measured) {
+                                                    const Calls& all, const Calls& all_measured) {
   std::map<std::string_view, std::pair<Calls, Calls>> sums;  // by name: a stable order of equals
   for (const profile::Kernel& kernel : kernels) {
     auto& [calls, measured] = sums[to_string(kernel.kernel_class)];
-    const Calls own = analysis::measured_calls(kernel);
-    calls.calls += kernel.calls;
-    calls.total += kernel.total_ns.value;
-    measured.calls += own.calls;
-    measured.total += own.total;
+    calls += {kernel.calls, kernel.total_ns.value};
+    measured += analysis::measured_calls(kernel);
   }
   std::vector<profile::KernelClassTotal> rows;
   for (const auto& [kernel_class, sum] : sums) {
     const auto& [calls, measured] = sum;
     rows.push_back({*profile::read_word<profile::KernelClass>(kernel_class),
                     to_milliseconds(calls.total), calls.calls,
-                    share(as_double(calls.total), as_double(all)).value_or(profile::Share{}),
-                    measured_time(measured, all_measured)});
+                    share(calls.total, all.total).value_or(profile::Share{}),
+                    analysis::measured_time(measured, all_measured)});
   }
   std::ranges::stable_sort(rows, std::greater{}, &profile::KernelClassTotal::total);
   return rows;
@@ -59,17 +49,15 @@ void merge(Topic<"kernels"> /*topic*/, const Ranks& ranks, profile::Profile& pro
   const Calls all = analysis::all_calls(kernels);
   const Calls measured = analysis::all_measured_calls(kernels);
   for (profile::Kernel& kernel : kernels) {
-    kernel.share =
-        share(as_double(kernel.total_ns.value), as_double(all.total)).value_or(profile::Share{});
+    kernel.share = share(kernel.total_ns.value, all.total).value_or(profile::Share{});
     if (kernel.measured) {
-      kernel.measured->share =
-          share(as_double(exact(kernel.measured->total)), as_double(measured.total));
+      kernel.measured->share = share(exact(kernel.measured->total), measured.total);
     }
   }
-  profile.classes = class_totals(kernels, all.total, measured.total);
+  profile.classes = class_totals(kernels, all, measured);
   constexpr size_t kNamedDevices = 8;
   profile.kernels_topk = analysis::top_kernels(kernels);
-  analysis::fill_longest(analysis::longest_kernels(kernels, kNamedDevices), profile);
+  analysis::add_longest(profile, kNamedDevices);
 }
 
 // Shares are of the kernel time of all ranks.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
+#include "analysis/budget/budget.h"
 #include "analysis/statistics/statistics.h"
 #include "base/units.h"
 #include "job/profile/amounts.h"
@@ -13,7 +15,9 @@ using analysis::share;
 using analysis::times;
 using profile::to_milliseconds;
 
-constexpr auto kNotTracedPart = profile::TimePart::not_traced;
+double sum_of(const std::vector<Nanoseconds>& times) {
+  return static_cast<double>(std::accumulate(times.begin(), times.end(), Nanoseconds{0}));
+}
 
 // Sums over the ranks of an instance.
 struct InstanceSums {
@@ -64,11 +68,7 @@ class StageOfRanks {
     }
   }
 
-  [[nodiscard]] double wall_total() const {
-    double sum = 0;
-    for (const Nanoseconds wall : walls_) sum += static_cast<double>(wall);
-    return sum;
-  }
+  [[nodiscard]] double wall_total() const { return sum_of(walls_); }
   profile::Stage take() { return std::move(stage_); }
 
  private:
@@ -179,45 +179,22 @@ class StageOfRanks {
       if (!instance.warmup && instance.budget) totals.add(*instance.budget);
     }
     if (!any) return;
-    stage_.budget.emplace();
-    const auto wall = static_cast<double>(totals.total());
-    double idle = 0;
-    double not_traced = 0;
+    std::vector<analysis::PartTotal> rows;
     for (const auto& [part, time] : totals.rows()) {
-      if (part == kNotTracedPart) not_traced += static_cast<double>(time.value);
+      rows.push_back({part, time.value, idle_[part]});
     }
-    const double traced = wall - not_traced;
-    const auto instances = static_cast<double>(walls_.size());
-    for (const auto& [part, time] : totals.rows()) {
-      const auto of_all = static_cast<double>(time.value);
-      profile::BudgetPart& row = stage_.budget->emplace_back();
-      row.part = part;
-      row.time = to_milliseconds(of_all / instances);
-      row.share = {of_all / wall};
-      row.total_ns = time;
-      row.idle = idle_[part];
-      if (row.idle) idle += of_all;
-      if (part == kNotTracedPart) continue;
-      row.share_of_traced = {of_all / traced};
-      if (stage_.decode_step_count > 0) {
-        row.per_step = to_milliseconds(of_all / static_cast<double>(stage_.decode_step_count));
-      }
-    }
-    std::ranges::stable_sort(*stage_.budget, std::greater{}, &profile::BudgetPart::total_ns);
+    const Nanoseconds not_traced =
+        analysis::fill_budget(rows, walls_.size(), untraced_steps_, stage_);
     if (walls_.empty()) return;
-    if (stage_.decode_step_count > 0) {
-      stage_.wall_per_step =
-          to_milliseconds(wall / static_cast<double>(stage_.decode_step_count + untraced_steps_));
-    }
-    stage_.idle = to_milliseconds(idle / instances);
-    stage_.idle_share_of_wall = share(idle, traced);
-    double busy = 0;
-    for (const Nanoseconds time : busy_) busy += static_cast<double>(time);
-    stage_.gpu_busy_share_of_wall = share(busy, traced);
+    stage_.gpu_busy_share_of_wall =
+        share(sum_of(busy_), static_cast<double>(totals.total() - not_traced));
     if (untraced_steps_ == 0 && not_traced == 0) return;
     const uint64_t all = stage_.step_count + untraced_steps_;
     stage_.tracing = {stage_.step_count, all, share(stage_.step_count, all), std::nullopt};
-    if (not_traced > 0) stage_.tracing->not_traced = to_milliseconds(not_traced / instances);
+    if (not_traced > 0) {
+      stage_.tracing->not_traced =
+          to_milliseconds(static_cast<double>(not_traced) / static_cast<double>(walls_.size()));
+    }
   }
 
   // Work and peaks of all recorded ranks together.

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 
+#include "analysis/stages/measure_stages.h"
 #include "analysis/statistics/statistics.h"
 #include "base/units.h"
 #include "job/profile/amounts.h"
@@ -9,7 +9,6 @@
 namespace llmprof::job::result {
 namespace {
 
-using analysis::times;
 using profile::to_milliseconds;
 
 // Adds up tokens and sequences of all ranks that have tokens of their own.
@@ -57,52 +56,47 @@ void add_work(const std::vector<profile::Step>& steps, const JobStep& from, prof
 }
 
 // An engine's step gives each of its sequences one token.
-void add_served_times(const Ranks& ranks, const profile::Profile& profile,
-                      profile::TokenTimes& made) {
-  std::vector<Nanoseconds> per_token;
-  std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
+analysis::TokenWalls walls_of_steps(const Ranks& ranks, const profile::Profile& profile) {
+  analysis::TokenWalls walls;
   for (size_t i = 0; i < ranks.comparison.steps.size(); ++i) {
     const JobStep& step = ranks.comparison.steps[i];
     if (step.kind != profile::StepKind::decode || step.warmup || step.after_untraced) continue;
-    per_token.push_back(step.end - step.start);
+    walls.per_token.push_back(step.end - step.start);
     if (const auto& batch = profile.steps[i].batch) {
-      by_batch[*batch].push_back(step.end - step.start);
+      walls.by_batch[*batch].push_back(step.end - step.start);
     }
   }
-  if (!per_token.empty()) made.time_per_output_token = times(analysis::summarize(per_token));
-  for (auto& [batch, walls] : by_batch) {
-    profile::BatchTimes& row = made.by_batch.emplace_back();
-    row.batch = batch;
-    const analysis::Statistics summary = analysis::summarize(std::move(walls));
-    row.step_wall = times(summary);
-    row.tokens_per_s = analysis::quantity<profile::TokensPerSecond>(
-        analysis::ratio(static_cast<double>(batch) * kNanosecondsPerSecond, summary.mean));
-  }
+  return walls;
 }
 
 // Requests that run one after another.
-void add_request_times(const profile::Profile& profile, profile::TokenTimes& made) {
-  std::vector<Nanoseconds> first_token;
-  std::vector<Nanoseconds> per_token;
+analysis::TokenWalls walls_of_requests(const profile::Profile& profile) {
+  analysis::TokenWalls walls;
+  for (const profile::Stage& stage : profile.stages) {
+    for (const profile::Instance& instance : stage.instances) {
+      if (instance.warmup) continue;
+      if (stage.name == profile::kPrefill) walls.first_token.push_back(exact(instance.wall));
+      const auto steps = static_cast<Nanoseconds>(instance.steps + instance.untraced_steps);
+      if (stage.name == profile::kDecode && steps > 0) {
+        walls.per_token.push_back((exact(instance.wall) + steps / 2) / steps);
+      }
+    }
+  }
+  return walls;
+}
+
+// Mean prefill plus mean decode.
+std::optional<profile::Milliseconds> mean_request(const profile::Profile& profile) {
   std::optional<double> prefill;
   std::optional<double> decode;
   for (const profile::Stage& stage : profile.stages) {
     const auto mean = stage.wall.mean;
     if (stage.name == profile::kPrefill && mean) prefill = mean->value;
     if (stage.name == profile::kDecode && mean) decode = mean->value;
-    for (const profile::Instance& instance : stage.instances) {
-      if (instance.warmup) continue;
-      if (stage.name == profile::kPrefill) first_token.push_back(exact(instance.wall));
-      const auto steps = static_cast<Nanoseconds>(instance.steps + instance.untraced_steps);
-      if (stage.name == profile::kDecode && steps > 0) {
-        per_token.push_back((exact(instance.wall) + steps / 2) / steps);
-      }
-    }
   }
-  if (!first_token.empty()) made.time_to_first_token = times(analysis::summarize(first_token));
-  if (!per_token.empty()) made.time_per_output_token = times(analysis::summarize(per_token));
   const bool whole = !profile.selection || !profile.selection->steps;
-  if (whole && prefill && decode) made.request = profile::Milliseconds{*prefill + *decode};
+  if (!whole || !prefill || !decode) return std::nullopt;
+  return profile::Milliseconds{*prefill + *decode};
 }
 
 }  // namespace
@@ -133,9 +127,10 @@ std::vector<profile::Step> job_steps(const Ranks& ranks) {
 void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
   profile::TokenTimes& made = profile.token_times;
   if (profile.stages_found.serving.value_or(false)) {
-    add_served_times(ranks, profile, made);
+    made = analysis::token_times(walls_of_steps(ranks, profile));
   } else {
-    add_request_times(profile, made);
+    made = analysis::token_times(walls_of_requests(profile));
+    made.request = mean_request(profile);
   }
   const auto& per_token = made.time_per_output_token;
   if (per_token && per_token->mean && per_token->mean->value > 0) {

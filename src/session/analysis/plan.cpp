@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "analysis/stages/selection.h"
 #include "base/needed.h"
 #include "base/text.h"
 #include "config/conf_files.h"
@@ -45,7 +46,7 @@ void check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
 void add_run_records(const fs::path& run, const config::ConfFiles& conf, AnalysisPlan& plan) {
   plan.run = read_run_inputs(run, conf, plan.notes);
   plan.options.model = plan.run.model;
-  plan.options.workload.command = plan.run.command;
+  if (!plan.run.command.empty()) plan.options.workload.command = to_printable(plan.run.command);
   CapturesRecord captures = read_captures_record(run, plan.notes);
   plan.options.run.captures_failed = std::move(captures.failures);
   plan.options.run.overhead = measure_overhead(run);
@@ -60,14 +61,18 @@ void add_named_model(const AnalyzeOptions& options, const config::ConfFiles& con
 }
 
 void complete_workload(const std::optional<trace::WorkloadMetrics>& metrics, const RunInputs& run,
-                       analysis::Workload& workload) {
-  const auto fill = [](std::optional<analysis::TokenCount>& into, bool measured,
-                       const std::optional<uint64_t>& from) {
-    if (!into && !measured && from) into = analysis::TokenCount{*from, "the run's inputs.yaml"};
+                       profile::Workload& workload) {
+  const auto fill = [](std::optional<uint64_t>& into, std::optional<std::string>& source,
+                       bool measured, const std::optional<uint64_t>& from) {
+    if (into || measured || !from) return;
+    into = from;
+    source = "the run's inputs.yaml";
   };
-  fill(workload.prompt_tokens, metrics && metrics->prompt_tokens, run.prompt_tokens);
-  fill(workload.new_tokens, metrics && metrics->new_tokens, run.new_tokens);
-  fill(workload.batch, metrics && metrics->batch, run.batch);
+  fill(workload.prompt_tokens, workload.prompt_tokens_source, metrics && metrics->prompt_tokens,
+       run.prompt_tokens);
+  fill(workload.new_tokens, workload.new_tokens_source, metrics && metrics->new_tokens,
+       run.new_tokens);
+  fill(workload.batch, workload.batch_source, metrics && metrics->batch, run.batch);
 }
 
 // The model that the workload recorded with its times, if the user named none.

@@ -65,19 +65,6 @@ std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Pro
   return paths;
 }
 
-// Applies the stage, steps or device that the profile was narrowed to.
-void narrow(const std::optional<profile::Selection>& selection, AnalyzeOptions& options) {
-  if (!selection) return;
-  options.requested.selection.stage = selection->stage;
-  if (const auto& steps = selection->steps) {
-    options.steps =
-        fmt::format("{}:{}", steps->first, steps->last ? std::to_string(*steps->last + 1) : "");
-  }
-  if (selection->device) {
-    options.requested.selection.device = static_cast<uint32_t>(*selection->device);
-  }
-}
-
 bool is_the_same(const analysis::Results& again, const profile::Profile& profile) {
   size_t instances = 0;
   for (const profile::Stage& stage : profile.stages) instances += stage.instances.size();
@@ -92,7 +79,7 @@ bool is_the_same(const analysis::Results& again, const profile::Profile& profile
 KeptTraces read_again(const fs::path& folder, const profile::Profile& profile, Progress& progress) {
   AnalyzeOptions options;
   options.inputs = captures_behind(folder, profile);
-  narrow(profile.selection, options);
+  options.requested.selection = profile.selection.value_or(profile::Selection());
   OutputFolder out(folder, true);
   AnalysisPlan plan = plan_analysis(options);
   KeptTraces traces;

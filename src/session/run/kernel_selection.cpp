@@ -128,7 +128,7 @@ std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
       chosen.distinct_shapes = 0;
       for (const size_t row : kernel.rows) {
         const analysis::StageTime& time = results.opened[row].stages[stage];
-        chosen.launches += time.steady_calls > 0 ? time.steady_calls : time.calls;
+        chosen.launches += time.steady.calls > 0 ? time.steady.calls : time.calls;
         chosen.distinct_shapes =
             std::max(chosen.distinct_shapes, shapes_in(results.opened[row], stage));
       }
