@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 
 #include "collector/environment.h"
 #include "collector/recorder.h"
@@ -13,9 +14,9 @@ namespace {
 
 constexpr size_t kLongestRankValue = 127;  // bytes
 
-// The variables by which torchrun, MPI, Slurm and engines give a process its rank: the only
-// environment variables that the log may contain. Global ranks, in order of preference: an inner
-// launcher knows better.
+// The variables by which torchrun, MPI and Slurm give a process its rank: with those of engines the
+// only environment variables that the log may contain. Global ranks, in order of preference: an
+// inner launcher knows better.
 constexpr const char* kGlobalRanks[] = {
     "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
 constexpr const char* kNumbers[] = {"LOCAL_RANK",
@@ -33,12 +34,41 @@ constexpr const char* kNumbers[] = {"LOCAL_RANK",
                                     "SLURM_LOCALID",
                                     "SLURM_NODEID",
                                     "SLURM_JOB_ID",
-                                    "SLURM_STEP_ID",
-                                    "VLLM_DP_RANK",
-                                    "VLLM_DP_SIZE"};
+                                    "SLURM_STEP_ID"};
 constexpr const char* kJobs[] = {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
                                  "OMPI_MCA_ess_base_jobid"};
-constexpr size_t kRankVariables = std::size(kGlobalRanks) + std::size(kNumbers) + std::size(kJobs);
+constexpr size_t kEngineVariables = 32;  // at most
+constexpr size_t kRankVariables =
+    std::size(kGlobalRanks) + std::size(kNumbers) + std::size(kJobs) + kEngineVariables;
+
+// What conf/engines say about the processes of engines, each text with a zero byte at its end:
+// `llmprof run` hands it over, with the user's own engines. Without it, what the build read there.
+struct EngineTexts {
+  char texts[1024];
+
+  void read(const char* variable, const char* built_in) {
+    const char* list = secure_getenv(variable);
+    if (list == nullptr || std::strlen(list) + 2 > sizeof texts) list = built_in;
+    char* to = texts;
+    for (; *list != '\0'; ++list) {
+      if (*list != ',') {
+        *to++ = *list;
+      } else if (to != texts && to[-1] != '\0') {  // an empty text ends the list
+        *to++ = '\0';
+      }
+    }
+    to[0] = to[1] = '\0';
+  }
+  void each(auto visit) const {
+    for (const char* text = texts; *text != '\0'; text += std::strlen(text) + 1) visit(text);
+  }
+};
+static_assert(std::string_view(LLMPROF_RANK_TITLES ",,").size() <= sizeof(EngineTexts));
+static_assert(std::string_view(LLMPROF_RANK_VARIABLES ",,").size() <= sizeof(EngineTexts));
+// Prefixes of the titles of engine workers. Other programs' titles are their arguments, which may
+// contain secrets.
+constinit EngineTexts worker_titles{};
+constinit EngineTexts engine_variables{};  // whose values are numbers
 
 bool is_number(const char* text) {
   constexpr size_t kLongest = 9;
@@ -103,17 +133,12 @@ void write_if_new(const char* name, const char* value) {
   }
 }
 
-// Prefixes of the titles of engine workers, separated by commas: "sglang::scheduler_TP0",
-// "VLLM::Worker_TP1". Other programs' titles are their arguments, which may contain secrets.
-constinit char worker_titles[256] = "sglang::,VLLM::";
-
 bool is_of_worker(const char* title) {
-  for (const char* name = worker_titles; *name != '\0';) {
-    const size_t length = std::strcspn(name, ",");
-    if (length > 0 && std::strncmp(title, name, length) == 0) return true;
-    name += length + (name[length] == ',' ? 1 : 0);
-  }
-  return false;
+  bool found = false;
+  worker_titles.each([&](const char* prefix) {
+    found = found || std::strncmp(title, prefix, std::strlen(prefix)) == 0;
+  });
+  return found;
 }
 
 void write_title() {
@@ -146,24 +171,22 @@ const char* global_rank() {
   return nullptr;
 }
 
-void read_worker_titles() {
-  const char* titles = secure_getenv("LLMPROF_RANK_TITLES");
-  if (titles == nullptr || std::strlen(titles) >= sizeof worker_titles) return;
-  std::memcpy(worker_titles, titles, std::strlen(titles) + 1);
+void read_engine_texts() {
+  worker_titles.read("LLMPROF_RANK_TITLES", LLMPROF_RANK_TITLES);
+  engine_variables.read("LLMPROF_RANK_VARIABLES", LLMPROF_RANK_VARIABLES);
 }
 
 void write_rank_facts() {
   const OwnWork own;
   const Turn turn;
   if (!turn) return;
-  const auto write_all = [](const auto& names, bool (*is_valid)(const char*)) {
-    for (const char* name : names) {
-      if (const char* value = read_variable(name, is_valid)) write_if_new(name, value);
-    }
+  const auto write = [](const char* name, bool (*is_valid)(const char*)) {
+    if (const char* value = read_variable(name, is_valid)) write_if_new(name, value);
   };
-  write_all(kGlobalRanks, is_number);
-  write_all(kNumbers, is_number);
-  write_all(kJobs, is_rank_text);
+  for (const char* name : kGlobalRanks) write(name, is_number);
+  for (const char* name : kNumbers) write(name, is_number);
+  for (const char* name : kJobs) write(name, is_rank_text);
+  engine_variables.each([&](const char* name) { write(name, is_number); });
   write_title();
 }
 

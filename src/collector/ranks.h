@@ -6,8 +6,8 @@ namespace llmprof::collector {
 // The rank among all processes of the job; null if no launcher set one.
 const char* global_rank();
 
-// From LLMPROF_RANK_TITLES; otherwise, titles of engines that are known to set them.
-void read_worker_titles();
+// The worker titles and rank variables of engines: LLMPROF_RANK_TITLES, LLMPROF_RANK_VARIABLES.
+void read_engine_texts();
 
 // Writes the rank variables and the process's title to the log if they are new or have changed. The
 // log must have been started.

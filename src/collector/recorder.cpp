@@ -400,7 +400,7 @@ bool make_room(ThreadState& thread, size_t bytes) {
 
 void prepare_recording() {
   read_roles();
-  read_worker_titles();
+  read_engine_texts();
   recorder.file.configure(secure_getenv("LLMPROF_LOG_DIR"), secure_getenv("LLMPROF_LOG_MAX_MB"));
   recorder.has_thread_end_key = pthread_key_create(&recorder.thread_end_key, release_chunk) == 0;
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

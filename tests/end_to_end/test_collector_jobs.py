@@ -147,6 +147,23 @@ class Ranks(CollectorCase):
         self.assertEqual([log.strings[r["name"]] for r in log.control if r["type"] == "variable"],
                          ["RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"])
 
+    def test_variables_of_engines(self):
+        """Those of conf/engines if nobody says otherwise; `llmprof run` hands over those of the user's engines."""
+        values = {"VLLM_DP_RANK": "1", "VLLM_DP_SIZE": "secret", "ACME_RANK": "7", "ACME_SIZE": "8"}
+        too_many = ",".join(f"V{i}_{'x' * 30}" for i in range(40))
+        for listed, recorded in (({}, {"VLLM_DP_RANK": "1"}),
+                                 ({"LLMPROF_RANK_VARIABLES": "ACME_RANK,,ACME_SIZE,"},
+                                  {"ACME_RANK": "7", "ACME_SIZE": "8"}),
+                                 ({"LLMPROF_RANK_VARIABLES": ""}, {}),
+                                 ({"LLMPROF_RANK_VARIABLES": too_many}, {"VLLM_DP_RANK": "1"})):
+            with self.subTest(listed):
+                self.run_program("request", **values, **listed)
+                (path,) = self.folder.glob("*.llmtrace")
+                log = Log(path)
+                self.assertEqual({log.strings[r["name"]]: log.strings[r["value"]] for r in log.control
+                                  if r["type"] == "variable"}, recorded)
+                path.unlink()
+
     def test_a_forked_worker_has_the_rank_that_it_is_given(self):
         """Like engines, which fork and set the rank in the child."""
         python(self.environment(), """
@@ -168,9 +185,12 @@ class Ranks(CollectorCase):
 
     def test_a_worker_that_renames_itself(self):
         """setproctitle overwrites the arguments, as SGLang's schedulers do once they run."""
-        for title, rank in (("sglang::scheduler_TP1", 1), ("VLLM::Worker_TP3", 3), ("python --key secret", None)):
+        acme = {"LLMPROF_RANK_TITLES": "x::,,acme::"}
+        for title, variables, rank in (("sglang::scheduler_TP1", {}, 1), ("VLLM::Worker_TP3", {}, 3),
+                                       ("acme::worker_TP2", acme, 2), ("acme::worker_TP2", {}, None),
+                                       ("VLLM::Worker_TP3", acme, None), ("python --key secret", acme, None)):
             with self.subTest(title):
-                python(self.environment(), f"""
+                python(self.environment(**variables), f"""
                     import ctypes, os
                     import llmprof_annotate as annotate
                     annotate.mark("begun")

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/secrets/secrets.h"
 #include "base/text.h"
 #include "config/config_tree.h"
 #include "profile/finding_kinds.h"
@@ -16,9 +17,11 @@ namespace {
 
 using config::ConfigNode;
 
-constexpr std::array<std::string_view, 8> kEngineKeys = {
-    "name",        "recognized_by", "kernels_shipped_by", "rank_titles",
-    "annotations", "phrases",       "advice_like",        "advice"};
+constexpr std::array<std::string_view, 10> kEngineKeys = {
+    "name",        "recognized_by",  "kernels_shipped_by",
+    "rank_titles", "rank_variables", "recorded_variables",
+    "annotations", "phrases",        "advice_like",
+    "advice"};
 // In the order of profile::EngineSign, then the library.
 constexpr std::array<std::string_view, 7> kSignNames = {
     "annotation", "process", "command", "python_package", "operator", "kernel", "library"};
@@ -48,6 +51,8 @@ class EngineFile {
     into_.advice_like = root["advice_like"].text;
     texts("kernels_shipped_by", into_.kernels_shipped_by);
     texts("rank_titles", into_.rank_titles);
+    variables("rank_variables", into_.rank_variables);
+    variables("recorded_variables", into_.recorded_variables);
     if (const ConfigNode* list = root.find("recognized_by")) {
       for (const ConfigNode& node : list->children) sign(node);
       if (!list->is_list()) wrong(*list, "'recognized_by' must be a list of signs");
@@ -73,6 +78,14 @@ class EngineFile {
     for (const ConfigNode& item : list->children) into.push_back(item.text);
     if (list->is_list() && std::ranges::count(into, "") == 0) return;
     wrong(*list, fmt::format("'{}' must be a list of texts", key));
+  }
+
+  void variables(std::string_view key, std::vector<std::string>& into) {
+    texts(key, into);
+    for (const std::string& name : into) {
+      if (!names_a_secret(name)) continue;
+      wrong(document_.root[key], fmt::format("'{}' must not name secrets: {}", key, name));
+    }
   }
 
   std::shared_ptr<const RE2> expression(const ConfigNode& node) {
@@ -174,6 +187,12 @@ Result<EngineRules> EngineRules::load(const config::ConfFiles& conf) {
     }
   }
   return rules;
+}
+
+std::set<std::string> EngineRules::all(std::vector<std::string> EngineRule::* list) const {
+  std::set<std::string> texts;
+  for (const EngineRule& rule : rules_) texts.insert((rule.*list).begin(), (rule.*list).end());
+  return texts;
 }
 
 std::vector<const EngineRule*> EngineRules::that_advise(std::string_view engine) const {

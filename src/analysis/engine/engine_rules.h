@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,9 @@ struct EngineRule {
   std::string name;
   std::vector<SignRule> signs;
   std::vector<std::string> kernels_shipped_by;
-  std::vector<std::string> rank_titles;
+  std::vector<std::string> rank_titles;         // what the titles of worker processes begin with
+  std::vector<std::string> rank_variables;      // of numbers, for the collector's logs
+  std::vector<std::string> recorded_variables;  // that affect a run, for env.json
   std::string advice_like;
   AdviceByName phrases;
   AdviceByName advice;  // by kind of finding
@@ -63,6 +66,8 @@ class EngineRules {
   static Result<EngineRules> load(const config::ConfFiles& conf);
 
   [[nodiscard]] const std::vector<EngineRule>& all() const { return rules_; }
+  // One list of all engines: &EngineRule::rank_titles. Sorted, without duplicates.
+  [[nodiscard]] std::set<std::string> all(std::vector<std::string> EngineRule::* list) const;
   // The rules for a program of this engine, in the order in which their advice is tried: its own,
   // those it refers to, then the general ones.
   [[nodiscard]] std::vector<const EngineRule*> that_advise(std::string_view engine) const;

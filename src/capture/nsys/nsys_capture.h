@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,6 +88,6 @@ std::vector<std::string> choose_nsys_reports(std::string_view help_reports);
 // without them, and without the remnants that SQLite leaves in unused bytes, replaces the file; on
 // an error the file is unchanged.
 Result<uint64_t> scrub_environment(const std::filesystem::path& sqlite_export,
-                                   std::span<const std::string_view> allowed);
+                                   const std::set<std::string>& allowed);
 
 }  // namespace llmprof::capture

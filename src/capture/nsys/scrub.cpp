@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -96,8 +97,7 @@ std::string_view text_of(sqlite3_stmt* statement, int column) {
 
 class Scrubber {
  public:
-  Scrubber(Database& copy, std::span<const std::string_view> allowed)
-      : copy_(copy), allowed_(allowed) {}
+  Scrubber(Database& copy, const std::set<std::string>& allowed) : copy_(copy), allowed_(allowed) {}
 
   uint64_t run() {
     std::vector<std::string> tables;
@@ -180,7 +180,7 @@ class Scrubber {
     uint64_t dropped = 0;
     for (const std::string_view entry : entries) {
       const std::string_view name = variable_name(entry);
-      if (std::find(allowed_.begin(), allowed_.end(), name) == allowed_.end()) {
+      if (!allowed_.contains(std::string(name))) {
         ++dropped;
         continue;
       }
@@ -207,12 +207,12 @@ class Scrubber {
   }
 
   Database& copy_;
-  std::span<const std::string_view> allowed_;
+  const std::set<std::string>& allowed_;
   uint64_t removed_ = 0;
 };
 
 uint64_t scrub_copy(const path& original, const path& copy_file,
-                    std::span<const std::string_view> allowed) {
+                    const std::set<std::string>& allowed) {
   Database(original, SQLITE_OPEN_READONLY).execute("VACUUM INTO " + sql_text(copy_file));
   Database copy(copy_file, SQLITE_OPEN_READWRITE);
   // Overwrites replaced data with zeros. A journal would store it again, and the copy is ours
@@ -228,7 +228,7 @@ uint64_t scrub_copy(const path& original, const path& copy_file,
 }  // namespace
 
 Result<uint64_t> scrub_environment(const path& sqlite_export,
-                                   std::span<const std::string_view> allowed) {
+                                   const std::set<std::string>& allowed) {
   const path copy_file = path(sqlite_export).concat(".scrubbed.tmp");
   std::error_code status;
   std::filesystem::remove(copy_file, status);

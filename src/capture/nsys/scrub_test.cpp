@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <array>
-
 #include "base/text.h"
 #include "testing/temporary_folder.h"
 
@@ -15,7 +13,7 @@ namespace fs = std::filesystem;
 using testing::file_bytes;
 using testing::TemporaryFolder;
 
-constexpr std::array<std::string_view, 1> kAllowed = {"CUDA_VISIBLE_DEVICES"};
+const std::set<std::string> kAllowed = {"CUDA_VISIBLE_DEVICES"};
 
 void execute(const fs::path& path, const std::string& statements) {
   sqlite3* database = nullptr;

@@ -124,10 +124,12 @@ Variables collector_environment(const RunRequest& request) {
   if (options.max_log_mb) {
     variables.emplace_back("LLMPROF_LOG_MAX_MB", std::to_string(*options.max_log_mb));
   }
-  if (!request.rank_titles.empty()) {
-    variables.emplace_back("LLMPROF_RANK_TITLES",
-                           fmt::format("{}", fmt::join(request.rank_titles, ",")));
-  }
+  const auto hand_over = [&](const char* name, auto list) {
+    const auto texts = request.engines.all(list);
+    if (!texts.empty()) variables.emplace_back(name, fmt::format("{}", fmt::join(texts, ",")));
+  };
+  hand_over("LLMPROF_RANK_TITLES", &analysis::EngineRule::rank_titles);
+  hand_over("LLMPROF_RANK_VARIABLES", &analysis::EngineRule::rank_variables);
   if (!request.captures.collector_cuda) return variables;
   append(injection_environment(request), variables);
   variables.emplace_back("NVTX_INJECTION64_PATH", request.program.collector->string());

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "session/run/recordings.h"
+#include "testing/engine_folder.h"
 
 namespace llmprof::session {
 namespace {
@@ -93,6 +94,16 @@ TEST_F(RecordingEnvironment, TheCuptiThatWasFoundIsTheLastResort) {
   EXPECT_FALSE(environment().contains("LLMPROF_CUPTI"));
   ::setenv("LLMPROF_CUPTI", "/opt/libcupti.so", 1);  // then only this one is used
   EXPECT_FALSE(environment().contains("LLMPROF_CUPTI_FALLBACK"));
+}
+
+// Also without CUDA: annotated programs have ranks too.
+TEST_F(RecordingEnvironment, TheUsersEnginesReachIt) {
+  request_.captures.collector_cuda = false;
+  request_.engines = testing::EngineFolder().engines();
+  const std::string titles = environment()["LLMPROF_RANK_TITLES"];
+  const std::string variables = environment()["LLMPROF_RANK_VARIABLES"];
+  EXPECT_TRUE(titles.starts_with("VLLM::,acme::,")) << titles;
+  EXPECT_TRUE(variables.starts_with("ACME_RANK,VLLM_DP_RANK,")) << variables;
 }
 
 TEST_F(RecordingEnvironment, WithoutCudaItIsNotLoadedByCuda) {

@@ -264,7 +264,8 @@ class Pipeline {
 
   // nsys stores the program's entire environment.
   bool scrub(const fs::path& exported) {
-    const auto scrubbed = capture::scrub_environment(exported, recorded_variables());
+    const auto scrubbed =
+        capture::scrub_environment(exported, recorded_variables(request_.engines));
     if (scrubbed) return true;
     std::error_code ignored;
     fs::remove(exported, ignored);
@@ -397,7 +398,7 @@ Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
                                           request.arguments.force);
     const Artifacts& bundle = folder.bundle;
     if (options.change_folder) options.workload.working_folder = fs::absolute(bundle.root());
-    write_provenance(request.config, options, bundle);
+    write_provenance(request.config, options, request.engines, bundle);
     RunOutcome outcome = Pipeline(request, bundle, progress).run();
     outcome.earlier = std::move(folder.earlier);
     return outcome;

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iterator>
 
-#include "analysis/engine/engine_rules.h"
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
@@ -278,10 +276,7 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, const std::at
     request.captures =
         choose_captures(request.options, collector_reach(request.options, request.program));
     if (arguments.out) request.options.run_folder = *arguments.out;
-    const auto engines = needed(analysis::EngineRules::load(conf));
-    for (const analysis::EngineRule& engine : engines.all()) {
-      std::ranges::copy(engine.rank_titles, std::back_inserter(request.rank_titles));
-    }
+    request.engines = needed(analysis::EngineRules::load(conf));
     request.stop = stop;
     if (arguments.rank_folder) record_as_rank(arguments, request);
     fit_time_limit(request);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/engine/engine_rules.h"
 #include "capture/recording.h"
 #include "config/compose.h"
 #include "session/analysis/analyze.h"
@@ -86,7 +87,7 @@ struct RunRequest {
   RunOptions options;
   Captures captures;
   ProgramFiles program;
-  std::vector<std::string> rank_titles;  // process titles of engines' workers, from conf/engines
+  analysis::EngineRules engines;
   std::optional<RankOfJob> rank;
   std::vector<std::string> left_out;        // what the time limit removed, and when, as text
   const std::atomic<bool>* stop = nullptr;  // if set, ends the run; captures are kept and read

@@ -22,15 +22,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto kPatience = std::chrono::seconds(10);  // for tools that should answer at once
 
-// Full names, not prefixes: an unexpected variable must not be recorded.
+// Full names, not prefixes: an unexpected variable must not be recorded. Those of engines are in
+// conf/engines.
 constexpr std::string_view kRecordedVariables =
     "CUDA_DEVICE_MAX_CONNECTIONS CUDA_DEVICE_ORDER CUDA_HOME CUDA_LAUNCH_BLOCKING "
     "CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES CUBLAS_WORKSPACE_CONFIG GOMP_CPU_AFFINITY "
     "KMP_AFFINITY LC_ALL LLMPROF_NCU LLMPROF_NSYS LLMPROF_QDSTRM_IMPORTER MKL_NUM_THREADS "
     "NCCL_ALGO NCCL_P2P_DISABLE NCCL_PROTO NVIDIA_TF32_OVERRIDE OMP_NUM_THREADS "
-    "OMP_PROC_BIND OPENBLAS_NUM_THREADS PYTORCH_ALLOC_CONF PYTORCH_CUDA_ALLOC_CONF "
-    "TOKENIZERS_PARALLELISM TORCHINDUCTOR_MAX_AUTOTUNE TORCH_CUDA_ARCH_LIST "
-    "TRANSFORMERS_OFFLINE VLLM_ATTENTION_BACKEND";
+    "OMP_PROC_BIND OPENBLAS_NUM_THREADS";
 
 // Missing values are null, never empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -125,9 +124,13 @@ Json tool(const Result<capture::InstalledTool>& found) {
 
 }  // namespace
 
-std::vector<std::string_view> recorded_variables() { return split(kRecordedVariables, ' '); }
+std::set<std::string> recorded_variables(const analysis::EngineRules& engines) {
+  std::set<std::string> names = engines.all(&analysis::EngineRule::recorded_variables);
+  for (const std::string_view name : split(kRecordedVariables, ' ')) names.emplace(name);
+  return names;
+}
 
-std::string environment_record() {
+std::string environment_record(const analysis::EngineRules& engines) {
   utsname system{};
   std::string kernel;
   if (uname(&system) == 0) {
@@ -135,8 +138,8 @@ std::string environment_record() {
   }
   const Gpus gpus = ask_driver();
   Json environment = Json::object();
-  for (const std::string_view name : recorded_variables()) {
-    const char* value = std::getenv(std::string(name).c_str());
+  for (const std::string& name : recorded_variables(engines)) {
+    const char* value = std::getenv(name.c_str());
     if (value != nullptr) environment[name] = recorded_value(name, value);
   }
   const capture::ToolSearch search = capture::tool_search_here();

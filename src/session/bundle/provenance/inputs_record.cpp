@@ -158,10 +158,10 @@ std::string inputs_record(const config::ComposedConfig& config, const RunOptions
 }
 
 void write_provenance(const config::ComposedConfig& config, const RunOptions& options,
-                      const Artifacts& bundle) {
+                      const analysis::EngineRules& engines, const Artifacts& bundle) {
   bundle.write("config.yaml", config::to_yaml(without_secrets(config.tree.root)));
   bundle.write("inputs.yaml", inputs_record(config, options));
-  bundle.write("env.json", environment_record());
+  bundle.write("env.json", environment_record(engines));
 }
 
 }  // namespace llmprof::session

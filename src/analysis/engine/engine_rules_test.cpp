@@ -1,0 +1,36 @@
+#include "analysis/engine/engine_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/engine_folder.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using Texts = std::set<std::string>;
+
+TEST(EngineRules, ListsOfTheUsersEngineJoinThoseThatShip) {
+  const EngineRules shipped = EngineRules::load(config::ConfFiles::open({}).value()).value();
+  const EngineRules rules = testing::EngineFolder().engines();
+  for (const auto& [list, own] : {std::pair{&EngineRule::rank_titles, "acme::"},
+                                  std::pair{&EngineRule::rank_variables, "ACME_RANK"},
+                                  std::pair{&EngineRule::recorded_variables, "ACME_BACKEND"}}) {
+    Texts expected = shipped.all(list);
+    EXPECT_FALSE(expected.empty());
+    EXPECT_TRUE(expected.insert(own).second);
+    EXPECT_EQ(rules.all(list), expected);
+  }
+}
+
+TEST(EngineRules, RecordNoSecrets) {
+  for (const std::string_view key : {"rank_variables", "recorded_variables"}) {
+    const testing::EngineFolder folder(std::string(key) + ": [ACME_MODE, ACME_PASSWORD]\n");
+    const auto rules = folder.load();
+    ASSERT_FALSE(rules);
+    EXPECT_NE(rules.error().message.find("must not name secrets: ACME_PASSWORD"), std::string::npos)
+        << rules.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
