@@ -152,7 +152,7 @@ void print_timings(std::span<const session::PartTiming> parts, const Arguments& 
 int analyze_command(const Arguments& arguments) {
   const session::AnalyzeOptions options = options_of(arguments);
   const bool partial = arguments.flag("--partial");
-  const auto analysis = needed(watched([&](Progress& progress) {
+  const auto analysis = needed(with_progress([&](Progress& progress) {
     return partial ? session::analyze_partially(options, progress)
                    : session::analyze(options, progress);
   }));
@@ -169,7 +169,7 @@ int merge_command(const Arguments& arguments) {
   for (std::string& path : arguments.all("PARTIAL")) options.inputs.emplace_back(std::move(path));
   set_outputs(arguments, options);
   const auto analysis =
-      needed(watched([&](Progress& progress) { return session::merge(options, progress); }));
+      needed(with_progress([&](Progress& progress) { return session::merge(options, progress); }));
   print_analysis(analysis, options.top.value_or(kTerminalRows), arguments);
   return finish(analysis, arguments);
 }
@@ -180,7 +180,7 @@ int report_command(const Arguments& arguments) {
   options.out = arguments.text("--out");
   options.top = arguments.number("--top");
   options.exports = exports_of(arguments);
-  const auto written = needed(watched([&](Progress& progress) {
+  const auto written = needed(with_progress([&](Progress& progress) {
     progress.begin("writing the reports of " + options.inputs.front().string());
     return session::rewrite_reports(options, progress);
   }));
@@ -193,7 +193,7 @@ int report_command(const Arguments& arguments) {
 int diff_command(const Arguments& arguments) {
   const session::DiffOptions options = diff_options(arguments);
   const auto outcome =
-      needed(watched([&](Progress& progress) { return session::diff(options, progress); }));
+      needed(with_progress([&](Progress& progress) { return session::diff(options, progress); }));
   print_diff(outcome, arguments);
   print_timings(outcome.timings, arguments);
   if (const int printed = finish_output(); printed != 0) return printed;

@@ -124,7 +124,7 @@ int doctor_command(const Arguments& arguments) {
   capture::DoctorOptions options;
   if (auto folder = arguments.text("--out")) options.output_folder = std::move(*folder);
   if (auto python = arguments.text("--python")) options.python = std::move(*python);
-  const std::vector<capture::Probe> probes = watched([&](Progress& progress) {
+  const std::vector<capture::Probe> probes = with_progress([&](Progress& progress) {
     progress.begin("checking this machine");
     return capture::probe_machine(options);
   });

@@ -83,7 +83,7 @@ class ProgressLine final : public Progress {
 
 // Does work while a line shows its progress; the line is erased when this returns.
 template <class Work>
-auto watched(Work&& work) {
+auto with_progress(Work&& work) {
   ProgressLine progress;
   return std::forward<Work>(work)(progress);
 }

@@ -148,7 +148,7 @@ int repeat_command(const Arguments& arguments) {
     return print_plan(needed(session::make_repeat_request(wanted.run, &stop_wanted)));
   }
   stop_on_signals();
-  const auto outcome = needed(watched(
+  const auto outcome = needed(with_progress(
       [&](Progress& progress) { return session::run_repeats(wanted, &stop_wanted, progress); }));
   return print_repeats(outcome, arguments);
 }
@@ -164,14 +164,14 @@ int run_command(const Arguments& arguments) {
     return repeat_command(arguments);
   }
   // Finding out which recordings are possible takes a while, because it runs the tools.
-  const auto request = needed(watched([&](Progress& progress) {
+  const auto request = needed(with_progress([&](Progress& progress) {
     progress.begin("checking the tools");
     return session::make_run_request(run_arguments(arguments), &stop_wanted);
   }));
   if (arguments.flag("--dry-run")) return print_plan(request);
   stop_on_signals();
   const auto outcome =
-      needed(watched([&](Progress& progress) { return session::run(request, progress); }));
+      needed(with_progress([&](Progress& progress) { return session::run(request, progress); }));
   return print_run(outcome, arguments);
 }
 

@@ -12,13 +12,13 @@ namespace {
 constinit std::atomic<uint64_t> arming_range = 0;
 
 void range_opens(uint8_t roles) {
-  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
-  if (watcher != nullptr) watcher->opened(roles);
+  const RangeListener* listener = range_listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->opened(roles);
 }
 
 void arming_range_closed() {
-  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
-  if (watcher != nullptr) watcher->arming_range_closed();
+  const RangeListener* listener = range_listener.load(std::memory_order_acquire);
+  if (listener != nullptr) listener->arming_range_closed();
 }
 
 }  // namespace

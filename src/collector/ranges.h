@@ -34,7 +34,7 @@ void record_mark(ThreadState& thread, size_t domain, const KnownName& name);
 
 // Called for ranges that have a role (Role). CUDA tracing uses them to decide when to record. It
 // registers itself, so that annotations do not depend on it.
-struct RangeWatcher {
+struct RangeListener {
   // A range with these roles opens on this thread.
   void (*opened)(uint8_t roles);
   // The range that armed the collector has closed.
@@ -42,6 +42,6 @@ struct RangeWatcher {
 };
 
 // Null: not registered.
-inline constinit std::atomic<const RangeWatcher*> range_watcher = nullptr;
+inline constinit std::atomic<const RangeListener*> range_listener = nullptr;
 
 }  // namespace llmprof::collector

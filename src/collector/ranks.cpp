@@ -107,23 +107,23 @@ const char* read_variable(const char* name, bool (*is_valid)(const char*)) {
 }
 
 // The values already in the log, by name.
-struct Written {
+struct WrittenValue {
   const char* name = nullptr;
   char value[kLongestRankValue + 1] = {};
 };
 struct Facts {
   std::atomic_flag busy = ATOMIC_FLAG_INIT;  // guards the members below
   uint32_t log = 0;
-  Written written[kRankVariables + 1];
+  WrittenValue written[kRankVariables + 1];
 };
 constinit Facts facts;
 
 void write_if_new(const char* name, const char* value) {
   if (facts.log != current_log()) {
-    for (Written& known : facts.written) known = {};
+    for (WrittenValue& known : facts.written) known = {};
     facts.log = current_log();
   }
-  for (Written& known : facts.written) {
+  for (WrittenValue& known : facts.written) {
     if (known.name != nullptr && std::strcmp(known.name, name) != 0) continue;
     if (known.name != nullptr && std::strcmp(known.value, value) == 0) return;
     known.name = name;

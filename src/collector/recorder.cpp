@@ -74,9 +74,9 @@ constinit Recorder recorder;
 
 // Only on a thread that is busy (see Call), so that a signal handler on it never waits for the same
 // lock.
-class LockedRecorder : public Locked {
+class LockedRecorder : public LockGuard {
  public:
-  LockedRecorder() : Locked(recorder.lock) {}
+  LockedRecorder() : LockGuard(recorder.lock) {}
 };
 
 // stderr gets one line per process, whatever fails.

@@ -14,18 +14,18 @@
 namespace llmprof::collector {
 
 // Holds a lock. Cancellation of the thread is deferred until it is released.
-class Locked {
+class LockGuard {
  public:
-  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) {
+  explicit LockGuard(pthread_mutex_t& mutex) : mutex_(mutex) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
     pthread_mutex_lock(&mutex_);
   }
-  ~Locked() {
+  ~LockGuard() {
     pthread_mutex_unlock(&mutex_);
     pthread_setcancelstate(cancel_state_, nullptr);
   }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  LockGuard(const LockGuard&) = delete;
+  LockGuard& operator=(const LockGuard&) = delete;
 
  private:
   pthread_mutex_t& mutex_;
@@ -126,7 +126,7 @@ class DeviceChunk {
   bool make_room(size_t bytes);
 
  private:
-  Locked locked_;
+  LockGuard locked_;
 };
 
 // The key of a text, defined in the log if necessary; 0 if that fails.

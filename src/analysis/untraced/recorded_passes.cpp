@@ -52,8 +52,8 @@ std::vector<uint32_t> passes_of_calls(const trace::Trace& trace, const Stages& s
   return passes;
 }
 
-// The pass of each launch in the sequence. The watch notes a launch just before the traced call;
-// traced calls without a note come from libraries with their own CUDA runtime.
+// The pass of each launch in the sequence. The interceptor notes a launch just before the traced
+// call; traced calls without a note come from libraries with their own CUDA runtime.
 std::vector<uint32_t> passes_of_launches(const trace::Trace& trace, const LaunchSequence& sequence,
                                          const std::vector<uint32_t>& of_calls) {
   const trace::LaunchTable& calls = trace.launches;

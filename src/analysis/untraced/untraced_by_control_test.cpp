@@ -1,22 +1,22 @@
 #include <gtest/gtest.h>
 
-#include "testing/watched_requests.h"
+#include "testing/timed_requests.h"
 
 namespace llmprof::analysis {
 namespace {
 
 TEST(UntracedByControl, TimesTheSameLaunchesWithoutWarmUp) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_requests(900, 940);
   expect_times_by_instance(recorded.find(&control));
 }
 
 TEST(UntracedByControl, FindsThePassesAmongOtherLaunches) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_other_work();
   control.note_requests(900, 940);
   expect_times_by_instance(recorded.find(&control));
@@ -25,9 +25,9 @@ TEST(UntracedByControl, FindsThePassesAmongOtherLaunches) {
 // One more step in each request. The warm-up's prefill and its first three steps are excluded, as
 // many as are warm-up in the recorded run.
 TEST(UntracedByControl, OfOtherNumbersOfPassesTimesEachPass) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_request(10'000, 5000, {900, 900, 900, 180});
   control.note_request(20'000, 900, {180, 180, 180, 180});
   control.note_request(30'000, 900, {180, 180, 180, 180});
@@ -48,12 +48,12 @@ TEST(UntracedByControl, OfOtherNumbersOfPassesTimesEachPass) {
 // Compiled code: the first request of a process tunes, with different launches in each process;
 // decode launches run ahead of the GPU, and its tokens are joined before the host waits.
 TEST(UntracedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
-  const auto decode_ahead = [](WatchedRequests& program, Nanoseconds base, Nanoseconds time) {
+  const auto decode_ahead = [](TimedRequests& program, Nanoseconds base, Nanoseconds time) {
     for (int i = 0; i < 20; ++i) program.note_graph(base + 5 * i);
     program.note_kernels(40, 3, base + 100);
     program.t.noted(CallKind::wait, 0, base + 150, base + time);
   };
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   const uint32_t decode = recorded.t.stage("decode");
   for (int request = 0; request < 4; ++request) {
     const Nanoseconds base = 100'000 * (request + 1);
@@ -65,7 +65,7 @@ TEST(UntracedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
     }
     decode_ahead(recorded, base, 4000);
   }
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_kernels(60, 30, 1'000);  // tunes
   decode_ahead(control, 50'000, 40'000);
   control.note_kernels(60, 30, 95'000);
@@ -83,11 +83,11 @@ TEST(UntracedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
 TEST(UntracedByControl, AColdPassDoesNotStandForLaterOnes) {
   for (const bool only_the_first : {false, true}) {
     for (const int prefills : {3, 4}) {  // three were recorded
-      WatchedRequests recorded(100);
+      TimedRequests recorded(100);
       recorded.record();
       for (StageInstance& instance : recorded.t.stages().instances) instance.warmup = false;
       recorded.t.stages().stages[0].only_the_first = only_the_first;
-      WatchedRequests control(7'000);
+      TimedRequests control(7'000);
       for (int i = 0; i < prefills; ++i) {
         control.note_request(10'000 + i * 10'000, 1000, std::vector<Nanoseconds>(11, 180));
       }
@@ -99,9 +99,9 @@ TEST(UntracedByControl, AColdPassDoesNotStandForLaterOnes) {
 }
 
 TEST(UntracedByControl, OtherLaunchesAreNotTimed) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_other_work();
   const UntracedStages untraced = recorded.find(&control);
   EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::launches_differ);
@@ -109,15 +109,15 @@ TEST(UntracedByControl, OtherLaunchesAreNotTimed) {
 }
 
 TEST(UntracedByControl, AThirdOfThePassesIsNotEnough) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_request(20'000, 900, {180, 180, 180});
   EXPECT_EQ(recorded.find(&control).stages.at(1).why_not, NoUntracedTime::launches_differ);
 }
 
 TEST(UntracedByControl, WithoutAControlRunThereIsNoOtherTime) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
   const UntracedStages untraced = recorded.find(nullptr);
   EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::no_other_time);
@@ -125,11 +125,11 @@ TEST(UntracedByControl, WithoutAControlRunThereIsNoOtherTime) {
 }
 
 TEST(UntracedByControl, TheWorkloadsClockComesFirstWhereItFits) {
-  WatchedRequests recorded(100);
+  TimedRequests recorded(100);
   recorded.record();
   recorded.t.workload_time("prefill", 0.00096);
   recorded.t.workload_time("decode", 0.01);  // for other work
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_requests(900, 940);
   const UntracedStages untraced = recorded.find(&control);
   EXPECT_EQ(untraced.stages.at(0).source, UntracedSource::workload_clock);

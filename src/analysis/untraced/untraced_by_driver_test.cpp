@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "testing/watched_requests.h"
+#include "testing/timed_requests.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // calls show its launches. In each prefill, only the host works before the first launch.
 class TracedRequests {
  public:
-  using Preparations = std::array<Nanoseconds, WatchedRequests::kRequests>;
+  using Preparations = std::array<Nanoseconds, TimedRequests::kRequests>;
 
   void record(const Preparations& prepared) {
     const uint32_t prefill = t.stage("prefill");
@@ -34,7 +34,7 @@ class TracedRequests {
       }
     }
   }
-  UntracedStages find(WatchedRequests& control) {
+  UntracedStages find(TimedRequests& control) {
     const Budgets budgets = t.budgets();
     return find_untraced_times(t.trace(), t.stages(), budgets, &control.t.freeze(), false);
   }
@@ -50,7 +50,7 @@ class TracedRequests {
 TEST(UntracedByDriver, AddsWhatPrecedesTheFirstLaunch) {
   TracedRequests recorded;
   recorded.record({150, 80, 120});
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.t.noted_by_driver();
   control.note_requests(800, 840);
   expect_times_by_instance(recorded.find(control));
@@ -60,7 +60,7 @@ TEST(UntracedByDriver, AddsWhatPrecedesTheFirstLaunch) {
 TEST(UntracedByDriver, ALaunchBeforeTheStageIsNoPreparation) {
   TracedRequests recorded;
   recorded.record({-50, -50, -50});
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.t.noted_by_driver();
   control.note_requests(900, 940);
   expect_times_by_instance(recorded.find(control));
@@ -69,7 +69,7 @@ TEST(UntracedByDriver, ALaunchBeforeTheStageIsNoPreparation) {
 TEST(UntracedByDriver, OtherLaunchesAreNotTimed) {
   TracedRequests recorded;
   recorded.record({0, 0, 0});
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.t.noted_by_driver();
   control.note_other_work();
   const UntracedStages untraced = recorded.find(control);
@@ -83,7 +83,7 @@ TEST(UntracedByDriver, OtherLaunchesAreNotTimed) {
 TEST(UntracedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
   TracedRequests recorded;
   recorded.record({0, 0, 0});
-  WatchedRequests control(7'000);
+  TimedRequests control(7'000);
   control.note_requests(900, 940);
   const UntracedStages untraced = recorded.find(control);
   EXPECT_EQ(untraced.stages.at(0).why_not, NoUntracedTime::no_other_time);

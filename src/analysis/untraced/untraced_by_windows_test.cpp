@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "testing/watched_requests.h"
+#include "testing/timed_requests.h"
 
 namespace llmprof::analysis {
 namespace {

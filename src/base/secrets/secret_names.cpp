@@ -112,12 +112,12 @@ constexpr std::string_view kPath =
 
 // Prefixes that issuers give their tokens, and the minimum number of characters that follow. No
 // ordinary word starts with one of these.
-struct Issued {
+struct TokenForm {
   std::string_view prefixes;
   std::string_view alphabet;
   size_t least;
 };
-constexpr auto kIssued = std::to_array<Issued>({
+constexpr auto kTokenForms = std::to_array<TokenForm>({
     {"ghp_ gho_ ghu_ ghs_ ghr_", kAlphanumeric, 6},          // GitHub
     {"github_pat_ glpat- dckr_pat_", kDashed, 6},            // GitHub, GitLab, Docker
     {"xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-", kDashed, 6},     // Slack
@@ -186,7 +186,7 @@ size_t length_after_eyj(std::string_view rest) {
 
 // The length of the token at the start of a text; 0: there is none.
 size_t length_of_token(std::string_view text) {
-  for (const Issued& issued : kIssued) {
+  for (const TokenForm& issued : kTokenForms) {
     for (const std::string_view prefix : split(issued.prefixes, ' ')) {
       if (!text.starts_with(prefix)) continue;
       const size_t length = length_of_run(text.substr(prefix.size()), issued.alphabet);

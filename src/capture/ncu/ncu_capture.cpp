@@ -32,7 +32,7 @@ void remove_file(const path& file) {
 }
 
 // What one run measured, with the settings that worked.
-struct Measured {
+struct NcuMeasurement {
   NcuRun run;
   RawTable table;
 };
@@ -110,8 +110,8 @@ class NcuCapture {
     return words;
   }
 
-  Result<Measured> measure(const NcuRun& run) {
-    if (auto before = resume(run)) return Measured{run, std::move(*before)};
+  Result<NcuMeasurement> measure(const NcuRun& run) {
+    if (auto before = resume(run)) return NcuMeasurement{run, std::move(*before)};
     return capture_run(run);
   }
 
@@ -131,7 +131,7 @@ class NcuCapture {
     return std::move(*table);
   }
 
-  Result<Measured> capture_run(const NcuRun& planned) {
+  Result<NcuMeasurement> capture_run(const NcuRun& planned) {
     NcuRun run = planned;
     auto attempt = profile_until_it_works(run);
     if (!attempt) return fail_with(attempt.error());
@@ -156,12 +156,12 @@ class NcuCapture {
            "kept",
            run.name, *attempt->messages.program_exit_code);
     }
-    return Measured{std::move(run), std::move(*table)};
+    return NcuMeasurement{std::move(run), std::move(*table)};
   }
 
   // When counting launches by shape, ncu loses kernels. One more run measures them, counted
   // plainly.
-  void measure_lost_kernels(const Measured& measured) {
+  void measure_lost_kernels(const NcuMeasurement& measured) {
     const std::vector<ChosenKernel> lost = unseen_kernels(measured.run, measured.table);
     if (lost.empty()) return;
     if (is_stopped() || is_late() || !loses_kernels(options_, measured.run)) {

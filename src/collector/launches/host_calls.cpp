@@ -9,11 +9,11 @@
 namespace llmprof::collector {
 namespace {
 
-constinit Watch wanted = Watch::none;
+constinit LaunchTiming wanted = LaunchTiming::none;
 constinit thread_local unsigned depth = 0;  // of calls into CUDA
 
 // Before main(): nothing has launched anything yet.
-[[gnu::constructor]] void read_wish() { wanted = wanted_watch(); }
+[[gnu::constructor]] void read_wish() { wanted = wanted_launch_timing(); }
 
 void write(const wire::HostCall& call) {
   const Call entered;
@@ -23,11 +23,12 @@ void write(const wire::HostCall& call) {
 
 }  // namespace
 
-Watch wanted_watch() {
-  const char* watch = value_of("LLMPROF_WATCH");
-  if (watch == nullptr || value_of("LLMPROF_LOG_DIR") == nullptr) return Watch::none;
-  if (std::strcmp(watch, "only") == 0) return Watch::only;
-  return std::strcmp(watch, "callbacks") == 0 ? Watch::callbacks : Watch::besides;
+LaunchTiming wanted_launch_timing() {
+  const char* wish = value_of("LLMPROF_WATCH");
+  if (wish == nullptr || value_of("LLMPROF_LOG_DIR") == nullptr) return LaunchTiming::none;
+  if (std::strcmp(wish, "only") == 0) return LaunchTiming::alone;
+  return std::strcmp(wish, "callbacks") == 0 ? LaunchTiming::callbacks
+                                             : LaunchTiming::beside_tracing;
 }
 
 constinit std::atomic<void (*)()> before_launch = nullptr;
@@ -35,7 +36,9 @@ constinit std::atomic<void (*)()> before_launch = nullptr;
 OutermostCall::OutermostCall() : outermost_(depth++ == 0) {}
 OutermostCall::~OutermostCall() { --depth; }
 
-bool watches_calls() { return wanted == Watch::besides || wanted == Watch::only; }
+bool times_runtime_calls() {
+  return wanted == LaunchTiming::beside_tracing || wanted == LaunchTiming::alone;
+}
 
 void note_launch(HostCallKind kind, uint64_t handle) {
   if (auto* call = before_launch.load(std::memory_order_relaxed); call != nullptr) call();

@@ -13,16 +13,17 @@ namespace llmprof::collector {
 
 using wire::HostCallKind;
 
-// What LLMPROF_WATCH asks for, if there is a log folder.
-enum class Watch : uint8_t {
+// How the program's launches and waits are timed without tracing (LLMPROF_WATCH), if there is a log
+// folder.
+enum class LaunchTiming : uint8_t {
   none,
-  besides,    // "on": calls of the runtime, while CUPTI may trace
-  only,       // "only": calls of the runtime; CUPTI is never loaded
-  callbacks,  // "callbacks": calls of the driver, by CUPTI's callbacks; nothing is traced
+  beside_tracing,  // "on": calls of the runtime, while CUPTI may trace
+  alone,           // "only": calls of the runtime; CUPTI is never loaded
+  callbacks,       // "callbacks": calls of the driver, by CUPTI's callbacks; nothing is traced
 };
-[[nodiscard]] Watch wanted_watch();
-// Whether runtime calls are noted.
-[[nodiscard]] bool watches_calls();
+[[nodiscard]] LaunchTiming wanted_launch_timing();
+// Whether calls of the runtime are timed.
+[[nodiscard]] bool times_runtime_calls();
 
 void note_launch(HostCallKind kind, uint64_t handle);
 void note_wait(HostCallKind kind, int64_t start);
@@ -41,7 +42,7 @@ class OutermostCall {
   OutermostCall(const OutermostCall&) = delete;
   OutermostCall& operator=(const OutermostCall&) = delete;
 
-  [[nodiscard]] bool is_watched() const { return outermost_ && watches_calls(); }
+  [[nodiscard]] bool is_timed() const { return outermost_ && times_runtime_calls(); }
 
  private:
   bool outermost_;

@@ -22,14 +22,14 @@ class Passing {
   template <class... Arguments>
   Result launch(HostCallKind kind, const void* handle, Arguments... arguments) {
     const OutermostCall call;
-    if (call.is_watched()) note_launch(kind, reinterpret_cast<uintptr_t>(handle));
+    if (call.is_timed()) note_launch(kind, reinterpret_cast<uintptr_t>(handle));
     return pass_on(arguments...);
   }
 
   template <class... Arguments>
   Result wait(Arguments... arguments) {
     const OutermostCall call;
-    if (!call.is_watched()) return pass_on(arguments...);
+    if (!call.is_timed()) return pass_on(arguments...);
     const int64_t start = now_ns();
     const Result result = pass_on(arguments...);
     note_wait(HostCallKind::wait, start);

@@ -16,7 +16,7 @@ double fraction_of(Statistic statistic) {
 }
 
 // Ascending values that were drawn, each with its count.
-struct Weighted {
+struct WeightedValues {
   std::vector<double> values;
   std::vector<uint64_t> weights;
   uint64_t total = 0;
@@ -27,7 +27,7 @@ struct Weighted {
 // repeated walks find the x with half of all differences.
 class DifferenceMedian {
  public:
-  DifferenceMedian(Weighted from, Weighted to)
+  DifferenceMedian(WeightedValues from, WeightedValues to)
       : from_(std::move(from)),
         to_(std::move(to)),
         pairs_(from_.total * to_.total),
@@ -102,8 +102,8 @@ class DifferenceMedian {
     return low_.x + share * width + (share < 0.5 ? beyond : -beyond);
   }
 
-  Weighted from_;
-  Weighted to_;
+  WeightedValues from_;
+  WeightedValues to_;
   uint64_t pairs_;
   At low_;   // fewer than half
   At high_;  // at least half
@@ -162,7 +162,7 @@ double GroupedValues::shift_to(const GroupedValues& other, size_t group,
                                std::span<const uint32_t> drawn,
                                std::span<const uint32_t> other_drawn, const Near& near) const {
   const auto weighted = [group](const GroupedValues& of, std::span<const uint32_t> how_often) {
-    Weighted found;
+    WeightedValues found;
     found.values.reserve(of.sorted_[group].size());
     found.weights.reserve(of.sorted_[group].size());
     for (const uint32_t row : of.sorted_[group]) {

@@ -73,7 +73,7 @@ using analysis::GpuWorkRow;
 
 using analysis::CounterRole;
 
-struct Shown {
+struct CounterDisplay {
   std::string_view label;
   std::string_view unit;
   bool rate = false;  // samples are byte counts, shown as rates: bytes per ns are GB/s
@@ -81,7 +81,7 @@ struct Shown {
 };
 
 // Omits what a line cannot show: counters that only rise, and bit masks.
-constexpr std::array<std::pair<CounterRole, Shown>, 8> kOfRoles = {{
+constexpr std::array<std::pair<CounterRole, CounterDisplay>, 8> kOfRoles = {{
     {CounterRole::dram_read, {"DRAM read", "GB/s", true}},
     {CounterRole::dram_write, {"DRAM write", "GB/s", true}},
     {CounterRole::sm_active, {"SMs active", "%"}},
@@ -102,7 +102,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLabels =
     {"pcie__write_bytes", "PCIe write"},
 }};
 
-std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metric) {
+std::optional<CounterDisplay> shown(const trace::Trace& trace, const trace::Metric& metric) {
   const std::string_view name = trace.strings[metric.name];
   const std::string_view unit = trace.strings[metric.unit];
   if (const auto role = analysis::counter_role(name, unit)) {
@@ -113,9 +113,9 @@ std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metri
   const auto known = std::ranges::find_if(
       kLabels, [&](const auto& label) { return name.find(label.first) != std::string::npos; });
   const std::string_view label = known == kLabels.end() ? name : known->second;
-  if (unit == "byte") return Shown{label, "GB/s", true};
-  if (unit == "Hz") return Shown{label, "MHz", false, 1 / kMega};
-  return Shown{label, unit};
+  if (unit == "byte") return CounterDisplay{label, "GB/s", true};
+  if (unit == "Hz") return CounterDisplay{label, "MHz", false, 1 / kMega};
+  return CounterDisplay{label, unit};
 }
 
 }  // namespace

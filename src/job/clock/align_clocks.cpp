@@ -141,7 +141,7 @@ struct Aligning {
 void spread_in_domain(uint32_t known, Aligning& state) {
   for (uint32_t other = 0; other < state.parts.size(); ++other) {
     if (state.clocks[other]) continue;
-    const auto stated = clocks_stated(state.parts[known].identity, state.parts[other].identity);
+    const auto stated = stated_clocks(state.parts[known].identity, state.parts[other].identity);
     if (!stated.shared) continue;
     const ClockMethod method = state.clocks[known]->method;
     state.clocks[other] = composed(*state.clocks[known], {stated.offset, 0},
@@ -176,7 +176,7 @@ void join_by_wall_clock(Aligning& state) {
     if (state.clocks[other]) continue;
     for (uint32_t known = 0; known < state.parts.size(); ++known) {
       if (!state.clocks[known] || state.clocks[known]->method == ClockMethod::none) continue;
-      const auto stated = clocks_stated(state.parts[known].identity, state.parts[other].identity);
+      const auto stated = stated_clocks(state.parts[known].identity, state.parts[other].identity);
       if (!stated.wall) continue;
       state.clocks[other] =
           composed(*state.clocks[known], {stated.offset, 0}, ClockMethod::wall_clock);
@@ -268,8 +268,8 @@ uint32_t reference_part(const std::vector<RankPart>& parts) {
   return best;
 }
 
-ClocksStated clocks_stated(const RankIdentity& first, const RankIdentity& second) {
-  ClocksStated stated;
+StatedClocks stated_clocks(const RankIdentity& first, const RankIdentity& second) {
+  StatedClocks stated;
   if (!first.clock_domain.empty() && first.clock_domain == second.clock_domain && first.clock_ns &&
       second.clock_ns) {
     stated.shared = true;

@@ -33,12 +33,12 @@ uint32_t reference_part(const std::vector<RankPart>& parts);
 
 // What the captures state about two clocks, before collectives are used: the first's time minus the
 // second's, at the second's time 0.
-struct ClocksStated {
+struct StatedClocks {
   bool shared = false;  // one clock, exact
   bool wall = false;    // Unix time of the hosts
   Nanoseconds offset = 0;
 };
-ClocksStated clocks_stated(const RankIdentity& first, const RankIdentity& second);
+StatedClocks stated_clocks(const RankIdentity& first, const RankIdentity& second);
 
 // By part. Clocks of one domain are identical. Others are joined by the collectives with the most
 // moments, then by the hosts' wall clocks.

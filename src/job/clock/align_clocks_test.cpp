@@ -33,19 +33,19 @@ TEST(FitClock, TakesNoDriftFromFewMoments) {
   EXPECT_EQ(fit_clock({}, {}).offset, 0);
 }
 
-TEST(ClocksStated, AreSharedInADomainElseOfTheWall) {
+TEST(StatedClocks, AreSharedInADomainElseOfTheWall) {
   RankIdentity first;
   RankIdentity second;
-  EXPECT_FALSE(clocks_stated(first, second).shared || clocks_stated(first, second).wall);
+  EXPECT_FALSE(stated_clocks(first, second).shared || stated_clocks(first, second).wall);
   first.wall_clock_ns = 500;
   second.wall_clock_ns = 800;
-  EXPECT_TRUE(clocks_stated(first, second).wall);
-  EXPECT_EQ(clocks_stated(first, second).offset, 300);
+  EXPECT_TRUE(stated_clocks(first, second).wall);
+  EXPECT_EQ(stated_clocks(first, second).offset, 300);
   first.clock_domain = second.clock_domain = "boot";
   first.clock_ns = 10;
   second.clock_ns = 30;
-  EXPECT_TRUE(clocks_stated(first, second).shared);
-  EXPECT_EQ(clocks_stated(first, second).offset, 20);
+  EXPECT_TRUE(stated_clocks(first, second).shared);
+  EXPECT_EQ(stated_clocks(first, second).offset, 20);
 }
 
 TEST(AlignClocks, JoinsByDomainThenCollectivesThenWallClocks) {

@@ -18,13 +18,13 @@ constexpr Nanoseconds kWidest = 1'000'000;
 constexpr Nanoseconds kLeastTolerance = 50'000;
 constexpr Nanoseconds kMostTolerance = 50'000'000;
 
-Nanoseconds median_interval(const Compared& of) {
+Nanoseconds median_interval(const LaneCalls& of) {
   std::vector<Nanoseconds> intervals;
   for (size_t i = 1; i < of.end.size(); ++i) intervals.push_back(of.end[i] - of.end[i - 1]);
   return intervals.empty() ? kWidest : upper_median(intervals);
 }
 
-Nanoseconds tolerance_of(const Compared& first, const Compared& second) {
+Nanoseconds tolerance_of(const LaneCalls& first, const LaneCalls& second) {
   const Nanoseconds interval = std::min(median_interval(first), median_interval(second));
   return std::clamp(interval / 2, kLeastTolerance, kMostTolerance);
 }
@@ -37,7 +37,7 @@ struct Offset {
 
 // The offset that most pairs of a short run of collectives agree on; short, so that drift is
 // negligible.
-Offset voted_offset(const Compared& first, const Compared& second, size_t from, Nanoseconds width,
+Offset voted_offset(const LaneCalls& first, const LaneCalls& second, size_t from, Nanoseconds width,
                     const std::optional<RoughClock>& rough) {
   std::vector<Nanoseconds> votes;
   const size_t to = std::min(second.end.size(), from + kBlock);
@@ -73,7 +73,7 @@ Offset voted_offset(const Compared& first, const Compared& second, size_t from, 
 
 // Walks forward and backward from the place of the second sequence that voted for the offset, which
 // follows the drift.
-std::vector<uint32_t> matched_along(const Compared& first, const Compared& second,
+std::vector<uint32_t> matched_along(const LaneCalls& first, const LaneCalls& second,
                                     Nanoseconds tolerance, const Offset& offset) {
   std::vector<uint32_t> match(first.end.size(), kNoRow);
   auto running = static_cast<double>(offset.value);
@@ -122,7 +122,7 @@ std::vector<Nanoseconds> thinned(const std::vector<Nanoseconds>& times) {
 
 }  // namespace
 
-std::vector<uint32_t> align_by_time(const Compared& first, const Compared& second,
+std::vector<uint32_t> align_by_time(const LaneCalls& first, const LaneCalls& second,
                                     const std::optional<RoughClock>& rough) {
   const Nanoseconds tolerance = tolerance_of(first, second);
   Offset offset;
@@ -140,7 +140,7 @@ std::vector<uint32_t> align_by_time(const Compared& first, const Compared& secon
   return matched_along(first, second, tolerance, offset);
 }
 
-size_t pairs_that_fit(const Compared& first, const Compared& second,
+size_t pairs_that_fit(const LaneCalls& first, const LaneCalls& second,
                       const std::vector<uint32_t>& match, Nanoseconds most) {
   std::vector<Nanoseconds> on_first;
   std::vector<Nanoseconds> on_second;

@@ -34,7 +34,8 @@ struct Fit {
 
 class ShiftSearch {
  public:
-  ShiftSearch(const Compared& first, const Compared& second, const std::optional<RoughClock>& rough)
+  ShiftSearch(const LaneCalls& first, const LaneCalls& second,
+              const std::optional<RoughClock>& rough)
       : first_(first), second_(second), rough_(rough) {}
 
   [[nodiscard]] Fit best() {
@@ -63,7 +64,7 @@ class ShiftSearch {
   }
 
  private:
-  static int64_t signed_size(const Compared& of) { return static_cast<int64_t>(of.end.size()); }
+  static int64_t signed_size(const LaneCalls& of) { return static_cast<int64_t>(of.end.size()); }
 
   // At least a quarter of the shorter sequence; few ends fit anything.
   [[nodiscard]] int64_t least_overlap() const {
@@ -161,16 +162,16 @@ class ShiftSearch {
     return std::abs(a.shift) < std::abs(b.shift);
   }
 
-  const Compared& first_;
-  const Compared& second_;
+  const LaneCalls& first_;
+  const LaneCalls& second_;
   const std::optional<RoughClock>& rough_;
   std::vector<double> time_;
   std::vector<double> difference_;
   std::vector<double> left_;
 };
 
-std::vector<uint32_t> by_numbers(const Compared& first, const Compared& second) {
-  const auto in_order = [](const Compared& of) {
+std::vector<uint32_t> by_numbers(const LaneCalls& first, const LaneCalls& second) {
+  const auto in_order = [](const LaneCalls& of) {
     std::vector<uint32_t> order(of.sequence.size());
     std::iota(order.begin(), order.end(), 0U);
     if (!std::ranges::is_sorted(of.sequence)) {
@@ -198,7 +199,7 @@ std::vector<uint32_t> by_numbers(const Compared& first, const Compared& second) 
 }
 
 // Walks both from the shift on; if kinds or sizes differ, skips the collectives that only one has.
-std::vector<uint32_t> by_order(const Compared& first, const Compared& second, int64_t shift) {
+std::vector<uint32_t> by_order(const LaneCalls& first, const LaneCalls& second, int64_t shift) {
   constexpr size_t kFarthest = 64;
   constexpr size_t kAlike = 4;
   std::vector<uint32_t> match(first.end.size(), kNoRow);
@@ -236,7 +237,7 @@ std::vector<uint32_t> by_order(const Compared& first, const Compared& second, in
 constexpr double kNearlyAll = 0.95;
 
 // Nearly all ends must fit; if the sequences agree from end to end, most ends are enough.
-bool is_plausible(const Compared& first, const Compared& second, const Fit& fit,
+bool is_plausible(const LaneCalls& first, const LaneCalls& second, const Fit& fit,
                   const std::vector<uint32_t>& ordered) {
   constexpr double kAlike = 0.999;
   constexpr double kMost = 0.5;
@@ -250,7 +251,7 @@ bool is_plausible(const Compared& first, const Compared& second, const Fit& fit,
 
 }  // namespace
 
-std::vector<uint32_t> align_sequences(const Compared& first, const Compared& second,
+std::vector<uint32_t> align_sequences(const LaneCalls& first, const LaneCalls& second,
                                       const std::optional<RoughClock>& rough) {
   if (first.end.empty() || second.end.empty()) {
     return std::vector<uint32_t>(first.end.size(), kNoRow);

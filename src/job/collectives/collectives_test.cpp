@@ -7,8 +7,8 @@ namespace llmprof::job {
 namespace {
 
 // Ends as irregular as in real programs, `offset` later on this rank's clock.
-Compared compared_from(uint32_t first, uint32_t count, Nanoseconds offset, bool numbered) {
-  Compared made;
+LaneCalls compared_from(uint32_t first, uint32_t count, Nanoseconds offset, bool numbered) {
+  LaneCalls made;
   Nanoseconds end = 0;
   for (uint32_t n = 0; n < first + count; ++n) {
     end += 100'000 + static_cast<Nanoseconds>((n * 2654435761U) >> 16U) % 90'000;
@@ -21,7 +21,7 @@ Compared compared_from(uint32_t first, uint32_t count, Nanoseconds offset, bool 
 }
 
 TEST(AlignSequences, GoesByTheGroupsOwnNumbers) {
-  const Compared first = compared_from(0, 20, 0, true);
+  const LaneCalls first = compared_from(0, 20, 0, true);
   const auto match = align_sequences(first, compared_from(5, 10, 7'000, true), std::nullopt);
   ASSERT_EQ(match.size(), 20U);
   EXPECT_EQ(match[4], kNoRow);
@@ -31,7 +31,7 @@ TEST(AlignSequences, GoesByTheGroupsOwnNumbers) {
 }
 
 TEST(AlignSequences, FindsHowMuchLaterACaptureBegan) {
-  const Compared first = compared_from(0, 200, 0, false);
+  const LaneCalls first = compared_from(0, 200, 0, false);
   const auto match =
       align_sequences(first, compared_from(30, 150, -3'000'000, false), std::nullopt);
   for (uint32_t i = 0; i < 200; ++i) {
@@ -40,8 +40,8 @@ TEST(AlignSequences, FindsHowMuchLaterACaptureBegan) {
 }
 
 TEST(AlignByTime, PassesOverWhatOneCaptureLost) {
-  const Compared first = compared_from(0, 100, 0, false);
-  Compared second = first;
+  const LaneCalls first = compared_from(0, 100, 0, false);
+  LaneCalls second = first;
   for (const std::ptrdiff_t lost : {70, 40}) {
     second.token.erase(second.token.begin() + lost);
     second.end.erase(second.end.begin() + lost);

@@ -177,7 +177,7 @@ double likeness(const std::vector<RankPart>& parts, const SplitRows& groups) {
     for (size_t i = 1; i < group.size(); ++i) {
       const auto& a = group[i - 1];
       const auto& b = group[i];
-      const ClocksStated clocks = clocks_stated(parts[a.part].identity, parts[b.part].identity);
+      const StatedClocks clocks = stated_clocks(parts[a.part].identity, parts[b.part].identity);
       const size_t n = std::min({a.rows.size(), b.rows.size(), kEnds});
       for (size_t k = 1; k < n; ++k) {
         const Nanoseconds own = end(a, k) - end(a, k - 1);

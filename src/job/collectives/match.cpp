@@ -46,12 +46,12 @@ bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
   return true;
 }
 
-Compared compared(const RankPart& part, const Sequence& sequence, bool with_size) {
+LaneCalls compared(const RankPart& part, const Sequence& sequence, bool with_size) {
   const PackedCollectives& of = part.collectives;
   std::vector<uint64_t> tokens;
   tokens.reserve(of.keys.size());
   for (const CollectiveKey& key : of.keys) tokens.push_back(token_of(key, with_size));
-  Compared made;
+  LaneCalls made;
   made.token.reserve(sequence.rows.size());
   made.end.reserve(sequence.rows.size());
   bool numbered = true;
@@ -67,7 +67,7 @@ Compared compared(const RankPart& part, const Sequence& sequence, bool with_size
 }
 
 std::optional<RoughClock> rough_clock(const RankIdentity& first, const RankIdentity& second) {
-  const ClocksStated stated = clocks_stated(first, second);
+  const StatedClocks stated = stated_clocks(first, second);
   // Clocks of hosts synchronized by NTP differ by milliseconds; a second is generous.
   constexpr Nanoseconds kWallTolerance = 1'000'000'000;
   if (stated.shared) return RoughClock{stated.offset, kWallTolerance, true};
@@ -90,7 +90,7 @@ MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
   const auto longest = std::ranges::max_element(
       lane.sequences, {}, [](const Sequence& each) { return each.rows.size(); });
   const bool with_size = all_have_sizes(parts, lane);
-  const Compared first = compared(parts[longest->part], *longest, with_size);
+  const LaneCalls first = compared(parts[longest->part], *longest, with_size);
   std::vector<PackedRows> places;  // by sequence, by place in the longest
   for (const Sequence& sequence : lane.sequences) {
     made.parts.push_back(sequence.part);

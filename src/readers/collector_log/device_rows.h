@@ -242,7 +242,7 @@ class CounterRows : LogReading {
   // `values` are the bytes after the record's head.
   void add(const wire::CounterSet& head, std::span<const char> values) {
     const uint64_t bad_before = findings_.bad_values;
-    Set set;
+    CounterSet set;
     set.device = head.device;
     each_value<wire::CounterColumn>(
         values, head.count, findings_,
@@ -291,18 +291,18 @@ class CounterRows : LogReading {
     trace::add_row(builder_.trace().counters, sample.start, sample.end, sample.set, place, value);
   }
 
-  struct Set {
+  struct CounterSet {
     uint32_t device = 0;
     std::vector<wire::CounterColumn> columns;
   };
-  struct Named {
+  struct NamedSet {
     trace::DeviceId device;
     std::vector<trace::MetricId> metrics;  // none: its name is lost
   };
-  std::map<uint32_t, Named> named_sets() {
-    std::map<uint32_t, Named> named;
+  std::map<uint32_t, NamedSet> named_sets() {
+    std::map<uint32_t, NamedSet> named;
     for (const auto& [number, set] : sets_) {
-      Named& to = named[number];
+      NamedSet& to = named[number];
       to.device = builder_.device(set.device);
       for (const wire::CounterColumn& column : set.columns) {
         const trace::StringId name = texts_.find(column.name);
@@ -315,7 +315,7 @@ class CounterRows : LogReading {
   }
 
   size_t first_ = builder_.trace().counters.size();
-  std::map<uint32_t, Set> sets_;
+  std::map<uint32_t, CounterSet> sets_;
 };
 
 }  // namespace llmprof::readers::collector_log

@@ -134,7 +134,7 @@ class NcuRawRows {
   static std::optional<Cell> take_cell(Row& row, const char* end, bool last) {
     const char* const cell = std::exchange(row.cell, nullptr);
     if (cell == nullptr) return std::nullopt;
-    const NcuQuoted quoted = ncu_quoted_cell(cell - 1, end);
+    const NcuQuotedCell quoted = ncu_quoted_cell(cell - 1, end);
     if (quoted.end == nullptr) return std::nullopt;
     const char* const behind = quoted.end + 1;
     const bool line_ends = behind == end || *behind == '\n' || *behind == '\r';

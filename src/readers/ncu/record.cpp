@@ -47,7 +47,7 @@ size_t NcuSplitter::split(std::string_view text) {
   while (true) {
     const char* const cell = at;
     if (at < end && *at == '"') {
-      const NcuQuoted quoted = ncu_quoted_cell(at, end);
+      const NcuQuotedCell quoted = ncu_quoted_cell(at, end);
       if (quoted.end == nullptr) return 0;
       const std::string_view content(cell + 1, static_cast<size_t>(quoted.end - cell - 1));
       cells_.push_back(quoted.doubled ? undo_doubled_quotes(content, undone_) : content);

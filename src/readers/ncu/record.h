@@ -47,13 +47,13 @@ enum class NcuLine : uint8_t { record, header, units, other };
 NcuLine ncu_line_kind(std::string_view text);
 
 // The closing quote of the quoted cell that starts at `at`; nullptr: none.
-struct NcuQuoted {
+struct NcuQuotedCell {
   const char* end = nullptr;
   bool doubled = false;  // contains doubled quotes
 };
 // Eight bytes after `end` must be readable.
-[[gnu::always_inline]] inline NcuQuoted ncu_quoted_cell(const char* at, const char* end) {
-  NcuQuoted cell;
+[[gnu::always_inline]] inline NcuQuotedCell ncu_quoted_cell(const char* at, const char* end) {
+  NcuQuotedCell cell;
   // Cells are short: a word at a time beats memchr.
   for (++at; at < end;) {
     uint64_t word = 0;

@@ -52,7 +52,7 @@ class KeptTraces {
                      Analysis& analysis) const;
 
  private:
-  struct Kept {
+  struct KeptTrace {
     std::optional<uint64_t> rank;
     trace::Trace trace;
     analysis::Results results;
@@ -60,7 +60,7 @@ class KeptTraces {
   // They refer to data kept here. The error says why there are none.
   [[nodiscard]] Result<exports::ExportSources> sources(const profile::Profile& profile) const;
 
-  std::vector<Kept> kept_;
+  std::vector<KeptTrace> kept_;
   uint64_t kernels_ = 0;
 };
 

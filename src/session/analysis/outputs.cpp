@@ -36,7 +36,7 @@ Result<exports::ExportSources> KeptTraces::sources(const profile::Profile& profi
         kernels_, kMostKernelsOfRanks));
   }
   exports::ExportSources sources;
-  for (const Kept& each : kept_) {
+  for (const KeptTrace& each : kept_) {
     const auto rank = std::ranges::find(profile.ranks, each.rank, &profile::Rank::rank);
     if (rank == profile.ranks.end() || !rank->clock) continue;
     sources.push_back({each.trace, each.results, fmt::format("rank {}", rank->rank),

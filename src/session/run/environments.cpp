@@ -133,7 +133,7 @@ Variables collector_environment(const RunRequest& request) {
   if (!request.captures.collector_cuda) return variables;
   append(injection_environment(request), variables);
   variables.emplace_back("NVTX_INJECTION64_PATH", request.program.collector->string());
-  append(watch_environment(request, Watch::besides), variables);
+  append(launch_timing_environment(request, LaunchTiming::beside_tracing), variables);
   // Variables from the user's shell must not override this run's options.
   for (auto& [name, value] : settings_of(options)) {
     if (!value.empty() || is_set(name)) variables.emplace_back(name, std::move(value));
@@ -141,7 +141,7 @@ Variables collector_environment(const RunRequest& request) {
   return variables;
 }
 
-Variables watch_environment(const RunRequest& request, Watch watch) {
+Variables launch_timing_environment(const RunRequest& request, LaunchTiming timing) {
   const auto& workload = request.options.workload;
   if (!request.captures.collector_cuda || !request.program.collector || workload.argv.empty()) {
     return {};
@@ -150,7 +150,7 @@ Variables watch_environment(const RunRequest& request, Watch watch) {
   if (found && is_sanitized(*found)) return {};
   return {
       {"LD_PRELOAD", in_front_of("LD_PRELOAD", fs::absolute(*request.program.collector).string())},
-      {"LLMPROF_WATCH", watch == Watch::only ? "only" : "on"}};
+      {"LLMPROF_WATCH", timing == LaunchTiming::alone ? "only" : "on"}};
 }
 
 capture::NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle) {

@@ -143,7 +143,7 @@ TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
 }
 
 // CUDA loads the collector, NVTX does not: ranges cost time, and nothing is traced.
-TEST_F(RecordingEnvironment, WhatWatchesTheDriverIsLoadedByCudaAlone) {
+TEST_F(RecordingEnvironment, WhatTimesTheDriverIsLoadedByCudaAlone) {
   request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
   EXPECT_EQ(injection_environment(request_),
             (Variables{{"CUDA_INJECTION64_PATH", kLibrary},

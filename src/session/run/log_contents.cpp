@@ -92,9 +92,9 @@ LogContents log_contents(const trace::Trace& trace) {
     const bool launches = kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
     if (launches) contents.launches += count;
   }
-  const auto& watched = trace.host_calls.kind;
-  contents.watched =
-      static_cast<uint64_t>(std::ranges::count_if(watched, [](trace::HostCallTable::Kind kind) {
+  const auto& kinds = trace.host_calls.kind;
+  contents.timed_launches =
+      static_cast<uint64_t>(std::ranges::count_if(kinds, [](trace::HostCallTable::Kind kind) {
         return kind != trace::HostCallTable::Kind::wait;
       }));
   const trace::TracingTable& tracing_changes = trace.tracing_changes;
@@ -118,9 +118,9 @@ LogContents log_contents(const trace::Trace& trace) {
   return contents;
 }
 
-bool watch_is_blind(const LogContents& contents) {
+bool interceptor_is_blind(const LogContents& contents) {
   constexpr uint64_t kHardlyAny = 10;  // one launch in this many
-  return contents.launches > 0 && contents.watched * kHardlyAny < contents.launches;
+  return contents.launches > 0 && contents.timed_launches * kHardlyAny < contents.launches;
 }
 
 Error no_gpu_work(const LogContents& contents, const CollectorOptions& options) {

@@ -98,9 +98,9 @@ TEST(LogContents, NamesWhatElseMayBe) {
 }
 
 // Contains recorded launches and launches noted by the launch interceptor.
-class WatchedLog {
+class TimedLog {
  public:
-  WatchedLog() { builder_.begin_capture({}); }
+  TimedLog() { builder_.begin_capture({}); }
 
   void call(std::string_view api, int times = 1) {
     for (int i = 0; i < times; ++i) {
@@ -120,38 +120,38 @@ class WatchedLog {
   trace::TraceBuilder builder_;
 };
 
-using WatchedKind = trace::HostCallTable::Kind;
+using TimedKind = trace::HostCallTable::Kind;
 
 TEST(LogContents, CountsLaunchesAndNotWaits) {
-  WatchedLog log;
+  TimedLog log;
   log.call("cuLaunchKernel", 5);
   log.call("cudaLaunchKernelExC_v11060", 2);
   log.call("cuGraphLaunch", 3);
   log.call("cuStreamSynchronize", 7);
   log.call("cuMemcpyHtoDAsync_v2", 7);
-  log.note(WatchedKind::kernel, 2);
-  log.note(WatchedKind::graph);
-  log.note(WatchedKind::wait, 9);
+  log.note(TimedKind::kernel, 2);
+  log.note(TimedKind::graph);
+  log.note(TimedKind::wait, 9);
   EXPECT_EQ(log.contents().launches, 10U);
-  EXPECT_EQ(log.contents().watched, 3U);
+  EXPECT_EQ(log.contents().timed_launches, 3U);
 }
 
 // One launch in ten is the fewest that it may see.
-TEST(LogContents, TheWatchIsBlindWhereItSawHardlyAnyLaunch) {
+TEST(LogContents, TheInterceptorIsBlindWhereItSawHardlyAnyLaunch) {
   for (const int seen : {0, 9, 10, 100, 200}) {
-    WatchedLog log;
+    TimedLog log;
     log.call("cuLaunchKernel", 60);
     log.call("cuGraphLaunch", 40);
-    log.note(WatchedKind::kernel, seen);
-    log.note(WatchedKind::wait, 100);
-    EXPECT_EQ(watch_is_blind(log.contents()), seen < 10) << seen;
+    log.note(TimedKind::kernel, seen);
+    log.note(TimedKind::wait, 100);
+    EXPECT_EQ(interceptor_is_blind(log.contents()), seen < 10) << seen;
   }
 }
 
-TEST(LogContents, TheWatchIsNotBlindWhereNothingWasLaunched) {
-  WatchedLog log;
+TEST(LogContents, TheInterceptorIsNotBlindWhereNothingWasLaunched) {
+  TimedLog log;
   log.call("cuStreamSynchronize", 20);
-  EXPECT_FALSE(watch_is_blind(log.contents()));
+  EXPECT_FALSE(interceptor_is_blind(log.contents()));
 }
 
 TEST(LogContents, AnEmptyTraceHoldsNothing) {

@@ -196,14 +196,14 @@ class Pipeline {
     if (!recorded_gpu_ && !captured.failure) {
       fail_backend("collector", no_gpu_work(contents, options_.collector));
     }
-    if (recorded_gpu_ && !captured.failure) watch_driver_calls(contents);
+    if (recorded_gpu_ && !captured.failure) time_driver_calls(contents);
   }
 
   // Times a program without tracing if its launches cannot be intercepted.
-  void watch_driver_calls(const LogContents& contents) {
+  void time_driver_calls(const LogContents& contents) {
     const Switch wanted = options_.pipeline.driver_calls;
     if (wanted == Switch::off || stopped()) return;
-    if (wanted == Switch::automatic && !watch_is_blind(contents)) return;
+    if (wanted == Switch::automatic && !interceptor_is_blind(contents)) return;
     if (wanted == Switch::automatic) ++recordings_;
     begin_recording(
         wanted == Switch::on

@@ -131,9 +131,9 @@ capture::WorkloadRecording control_recording(const RunRequest& request, const Ar
   auto recording =
       recording_in(kControlFolder, numbered(request, "control", number), bundle, request,
                    numbered(request, "stage1/metrics", number, ".json"), Annotations::off);
-  const Variables watch = watch_environment(request, Watch::only);
-  if (watch.empty()) return recording;
-  append(watch, recording.environment);
+  const Variables timing = launch_timing_environment(request, LaunchTiming::alone);
+  if (timing.empty()) return recording;
+  append(timing, recording.environment);
   set_log_folder(bundle.path(numbered(request, kControlLaunches, number)), recording.environment);
   return recording;
 }

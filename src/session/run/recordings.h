@@ -35,11 +35,11 @@ Variables collector_environment(const RunRequest& request);
 
 // The launch interceptor (docs/collector.md): the preloaded collector notes launches and waits.
 // Empty if this run does not record CUDA, or the program does not start with a preloaded library.
-enum class Watch : uint8_t {
-  only,     // CUPTI is never loaded
-  besides,  // in addition to the recording
+enum class LaunchTiming : uint8_t {
+  alone,           // CUPTI is never loaded
+  beside_tracing,  // in addition to the recording
 };
-Variables watch_environment(const RunRequest& request, Watch watch);
+Variables launch_timing_environment(const RunRequest& request, LaunchTiming timing);
 // Loads the collector into the program's CUDA.
 Variables injection_environment(const RunRequest& request);
 

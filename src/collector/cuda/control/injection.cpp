@@ -142,7 +142,7 @@ void unset_if_ours(const char* variable) {
     if (wanted) warn_once(kUnderNcu);
   } else if (tool != nullptr && !names_a_collector(tool)) {
     if (wanted) warn_once(kUnderAnother);
-  } else if (wanted && wanted_watch() != Watch::only) {
+  } else if (wanted && wanted_launch_timing() != LaunchTiming::alone) {
     set_to_this_library(kInjection);
     set_to_this_library(kNvtxInjection);
   }
@@ -172,8 +172,8 @@ void at_end_of_process() {
 void begin() {
   if (is_process_of_profiler() || is_launcher() || !recording()) return;
   if (initialized_in.exchange(getpid()) != 0) return;
-  if (wanted_watch() == Watch::callbacks) {
-    watch_driver_calls();
+  if (wanted_launch_timing() == LaunchTiming::callbacks) {
+    time_driver_calls();
     return;
   }
   const Settings settings = read_settings();

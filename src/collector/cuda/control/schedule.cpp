@@ -91,14 +91,14 @@ void open_slice() {
 // Runs on a thread of the program, outside CUDA.
 void open_slice_before_launch() {
   if (before_launch.exchange(nullptr) == nullptr) return;  // another thread opens it
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   if (control_state() == ControlState::between_windows) open_slice();
 }
 
 // If a graph were replayed while another thread attaches CUPTI, CUPTI could no longer be finalized
 // (docs/collector.md). With the launch interceptor, the launching thread therefore attaches it.
 void open_slice_when_safe() {
-  if (!watches_calls()) return open_slice();
+  if (!times_runtime_calls()) return open_slice();
   before_launch.store(open_slice_before_launch);
 }
 
@@ -180,7 +180,7 @@ uint64_t follow_budget(uint64_t step) {
 }
 
 void change_at(uint64_t step) {
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   if (step < schedule.next_change.load(std::memory_order_relaxed)) return;
   if (!is_armed()) return set_next_change(kNeverAgain);
   note_step(step);
@@ -208,7 +208,7 @@ bool is_between_duty_windows() {
 // The first stage is traced at any cost, so that there is one of each kind; later ones if the
 // budget allows a window.
 void stage_begins_in_budget() {
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   const int64_t now = now_ns();
   const bool first = schedule.stages++ == 0;
   if (!schedule.budget.has_begun() || !is_armed()) return;
@@ -231,16 +231,16 @@ void stage_begins() {
   request_sensors();
   if (schedule.budget.is_set()) return stage_begins_in_budget();
   if (!is_between_duty_windows()) return;
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   note_step(steps_begun());
   if (raise(ControlEvent::window_opens, TracingReason::duty)) {
     set_next_change(steps_begun() + 1);
   }
 }
 
-void watched_range_opens(uint8_t roles) {
+void on_range_opened(uint8_t roles) {
   if ((roles & kArmRole) != 0) {
-    const Locked locked(schedule.lock);
+    const LockGuard locked(schedule.lock);
     arm_locked(TracingReason::arm_range);
   }
   if ((roles & kRequestRole) != 0) schedule.requests.fetch_add(1, std::memory_order_relaxed);
@@ -248,13 +248,13 @@ void watched_range_opens(uint8_t roles) {
   if ((roles & kStepRole) != 0) step_begins();
 }
 
-void watched_range_closed() {
-  const Locked locked(schedule.lock);
+void on_arming_range_closed() {
+  const LockGuard locked(schedule.lock);
   note_step(steps_begun());
   disarm_locked(TracingReason::arm_range);
 }
 
-constexpr RangeWatcher kWatcher = {watched_range_opens, watched_range_closed};
+constexpr RangeListener kListener = {on_range_opened, on_arming_range_closed};
 
 // Writes what the collector waits for, to explain a log without GPU work.
 void write_waiting(const Settings& settings) {
@@ -281,9 +281,9 @@ void begin_schedule(const Settings& settings) {
   begin_tracing(settings.every_call);
   const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
   if (!at_once) write_waiting(settings);
-  range_watcher.store(&kWatcher, std::memory_order_release);
+  range_listener.store(&kListener, std::memory_order_release);
   if (at_once) {
-    const Locked locked(schedule.lock);
+    const LockGuard locked(schedule.lock);
     arm_locked(TracingReason::program_start);
   } else if (settings.arm == Settings::Arm::start) {
     constexpr int64_t kMillisecond = 1'000'000;
@@ -291,10 +291,10 @@ void begin_schedule(const Settings& settings) {
   }
 }
 
-void abandon_schedule() { range_watcher.store(nullptr, std::memory_order_release); }
+void abandon_schedule() { range_listener.store(nullptr, std::memory_order_release); }
 
 const char* arm_by_command() {
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   if (is_armed()) return "ok: already armed\n";
   note_step(steps_begun());
   if (!arm_locked(TracingReason::command)) {
@@ -304,7 +304,7 @@ const char* arm_by_command() {
 }
 
 const char* disarm_by_command() {
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   if (!is_armed()) return "ok: not armed\n";
   note_step(steps_begun());
   disarm_locked(TracingReason::command);
@@ -326,7 +326,7 @@ const char* describe_state() {
 
 void follow_time() {
   if (!schedule.budget.is_set() || steps_begun() > 0) return;
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   if (is_armed() && schedule.budget.has_begun()) follow_budget_in_time(now_ns());
 }
 
@@ -336,7 +336,7 @@ void arm_when_due() {
   const int64_t due = schedule.arm_time.load(std::memory_order_acquire);
   if (due == 0 || now_ns() < due) return;
   schedule.arm_time.store(0, std::memory_order_relaxed);
-  const Locked locked(schedule.lock);
+  const LockGuard locked(schedule.lock);
   arm_locked(TracingReason::delay);
 }
 

@@ -227,13 +227,13 @@ bool is_recording() { return is_recording(control_state()); }
 
 bool raise(ControlEvent event, TracingReason reason) {
   const Cause cause = {reason};
-  const Locked locked(control.lock);
+  const LockGuard locked(control.lock);
   return raise_locked(event, cause);
 }
 
 bool close_duty_window() {
   const Cause cause = {TracingReason::duty};
-  const Locked locked(control.lock);
+  const LockGuard locked(control.lock);
   const bool graphs = graphs_were_traced();
   return raise_locked(graphs ? ControlEvent::window_closes_graphs : ControlEvent::window_closes,
                       cause) &&
@@ -245,7 +245,7 @@ void stand_down() {
   control.standing_down.store(true);
   wake_collector();
   wait_for_sampling_to_end();
-  const Locked locked(control.lock);
+  const LockGuard locked(control.lock);
   raise_locked(ControlEvent::rival_subscribes, cause);
 }
 

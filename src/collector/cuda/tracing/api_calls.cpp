@@ -111,7 +111,7 @@ void record_call(ThreadState& thread, int64_t start, int64_t end, uint32_t corre
   }
 }
 
-// Kinds of the driver's functions, by CUPTI's number; 0: not watched.
+// Kinds of the driver's functions, by CUPTI's number; 0: not timed.
 constinit HostCallKind kinds[kMaxFunctions] = {};
 
 HostCallKind kind_of(const char* bare) {
@@ -237,7 +237,7 @@ uint32_t correlation_in_log(uint32_t correlation) {
 }
 uint64_t call_number(uint32_t correlation) { return api.numbers.number_of(correlation); }
 
-void watch_driver_calls() {
+void time_driver_calls() {
   CUpti_SubscriberHandle subscriber = nullptr;
   if (!load_cupti() || cupti().subscribe(&subscriber, on_driver_call, nullptr) != CUPTI_SUCCESS) {
     write_warning("CUPTI is missing, or another tool uses it: launches are not noted");

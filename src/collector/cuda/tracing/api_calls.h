@@ -37,6 +37,6 @@ void calls_may_start_over();
 // waits from CUPTI's driver callbacks alone. It records no kernels and starts no thread. It
 // costs more than the launch interceptor (docs/tracing-cost.md), so it has runs of its own.
 // Active for the rest of the process. Notes nothing without CUPTI, or if another tool uses CUPTI.
-void watch_driver_calls();
+void time_driver_calls();
 
 }  // namespace llmprof::collector

@@ -34,11 +34,11 @@ void record_graph_node(const CUpti_GraphData& graph, bool cloned) {
 constexpr size_t kPlaces = 4096;
 constexpr size_t kLongestGraphProbe = 64;
 
-struct Replayed {
+struct GraphReplay {
   std::atomic<const void*> graph{nullptr};
   std::atomic<uint32_t> correlation{0};  // of its last traced replay; 0: nothing to lose
 };
-constinit Replayed replayed[kPlaces];
+constinit GraphReplay replayed[kPlaces];
 constinit std::atomic<bool> any = false;
 
 // The graph is the first parameter of the driver's function.
@@ -48,11 +48,11 @@ const void* graph_of(const CUpti_CallbackData& launch) {
 }
 
 // Its slot, assigned if it has none; null if all nearby slots belong to others.
-Replayed* place_of(const void* graph) {
+GraphReplay* place_of(const void* graph) {
   constexpr unsigned kAlignment = 6;
   const size_t first = reinterpret_cast<uintptr_t>(graph) >> kAlignment;
   for (size_t probe = 0; probe < kLongestGraphProbe; ++probe) {
-    Replayed& place = replayed[(first + probe) % kPlaces];
+    GraphReplay& place = replayed[(first + probe) % kPlaces];
     const void* known = nullptr;
     if (place.graph.compare_exchange_strong(known, graph, std::memory_order_relaxed) ||
         known == graph) {
@@ -64,7 +64,7 @@ Replayed* place_of(const void* graph) {
 
 void note(const CUpti_CallbackData& launch, uint32_t correlation) {
   const void* graph = graph_of(launch);
-  Replayed* place = graph == nullptr ? nullptr : place_of(graph);
+  GraphReplay* place = graph == nullptr ? nullptr : place_of(graph);
   if (place != nullptr) place->correlation.store(correlation, std::memory_order_relaxed);
 }
 
@@ -88,7 +88,7 @@ void note_replay_between(const CUpti_CallbackData& launch) { note(launch, 0); }
 void note_untraced_replay(const CUpti_CallbackData& launch) {
   const void* graph = graph_of(launch);
   if (graph == nullptr) return;
-  Replayed* place = place_of(graph);
+  GraphReplay* place = place_of(graph);
   const uint32_t lost =
       place == nullptr ? 0 : place->correlation.exchange(0, std::memory_order_relaxed);
   if (lost != 0) {

@@ -37,14 +37,14 @@ inline void expect_whole_stage(const StageUntraced& stage) {
 // Requests with a prefill of eight consecutive kernels and three decode steps of one CUDA graph;
 // the host waits for each pass. Traced, a prefill takes 1000 with 800 busy, a step 200 with 150
 // busy. The first request is a warm-up.
-class WatchedRequests {
+class TimedRequests {
  public:
   static constexpr Nanoseconds kFirst = 10'000;
   static constexpr Nanoseconds kApart = 10'000;
   static constexpr int kRequests = 3;
 
   // Another process has other handles.
-  explicit WatchedRequests(uint64_t first_handle) : handle_(first_handle) {}
+  explicit TimedRequests(uint64_t first_handle) : handle_(first_handle) {}
 
   void record() {
     const uint32_t prefill = t.stage("prefill");
@@ -87,7 +87,7 @@ class WatchedRequests {
   void note_kernels(int function, int count, Nanoseconds start) {
     for (int i = 0; i < count; ++i) note_launch(CallKind::kernel, function + i % 3, start + 2 * i);
   }
-  UntracedStages find(WatchedRequests* control) {
+  UntracedStages find(TimedRequests* control) {
     const Budgets budgets = t.budgets();
     return find_untraced_times(t.trace(), t.stages(), budgets,
                                control != nullptr ? &control->t.freeze() : nullptr, false);
