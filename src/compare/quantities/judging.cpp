@@ -54,7 +54,7 @@ std::optional<SingleRuns> SingleRuns::of(const Sides& sides) {
 }
 
 // Times on a CPU vary by factors: a second program slows down all operators.
-double SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const {
+double SingleRuns::widen_on_cpu(const Composition& made, Comparison& comparison) const {
   double base_factor = kUnknownCpu;
   double now_factor = kUnknownCpu;
   if (base_load_ != nullptr && now_load_ != nullptr) {
@@ -68,7 +68,7 @@ double SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const 
   return std::max(base_factor, now_factor) - 1;
 }
 
-double SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const {
+double SingleRuns::widen_on_gpu(const Composition& made, Comparison& comparison) const {
   double margin = kKernels * std::abs(*comparison.base);
   if (made.of_host) {
     margin = kKernels * made.base_wall + std::min(made.most_idle, kMostOfWall * made.base_wall);
@@ -82,7 +82,7 @@ double SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const 
   return *comparison.base == 0 ? 0 : margin / std::abs(*comparison.base);
 }
 
-void SingleRuns::widen(const Made& made, Comparison& comparison) const {
+void SingleRuns::widen(const Composition& made, Comparison& comparison) const {
   if (comparison.method == Method::identical || !comparison.base || !comparison.low) return;
   comparison.between_runs =
       Share{cpu_ ? widen_on_cpu(made, comparison) : widen_on_gpu(made, comparison)};

@@ -15,7 +15,7 @@ class SingleRuns {
   static std::optional<SingleRuns> of(const Sides& sides);
 
   // What a quantity consists of, in its unit.
-  struct Made {
+  struct Composition {
     bool of_host = false;     // on a GPU: includes the host's time (wall and idle times)
     double base_wall = 0;     // wall time that contains it
     double most_idle = 0;     // the larger idle time of both sides
@@ -23,12 +23,12 @@ class SingleRuns {
     double now_stage_s = 0;
   };
   // Widens the interval by the assumed difference of equal runs, before it is judged.
-  void widen(const Made& made, Comparison& comparison) const;
+  void widen(const Composition& made, Comparison& comparison) const;
 
  private:
   // Assumed relative difference of equal runs.
-  double widen_on_cpu(const Made& made, Comparison& comparison) const;
-  double widen_on_gpu(const Made& made, Comparison& comparison) const;
+  double widen_on_cpu(const Composition& made, Comparison& comparison) const;
+  double widen_on_gpu(const Composition& made, Comparison& comparison) const;
 
   bool cpu_ = false;
   const profile::RecordingLoad* base_load_ = nullptr;  // null: not measured

@@ -77,9 +77,9 @@ std::optional<std::vector<double>> one_per_run(std::span<const Run> runs, const 
 }
 
 // How much of the wall time may vary with the host.
-SingleRuns::Made made_of_walls(const std::optional<std::vector<Series>>& base_wall,
-                               const std::optional<std::vector<Series>>& base_idle,
-                               const std::optional<std::vector<Series>>& now_idle) {
+SingleRuns::Composition composition_of_walls(const std::optional<std::vector<Series>>& base_wall,
+                                             const std::optional<std::vector<Series>>& base_idle,
+                                             const std::optional<std::vector<Series>>& now_idle) {
   const auto mean_of = [](const std::optional<std::vector<Series>>& side) {
     double sum = 0;
     double count = 0;
@@ -171,8 +171,9 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
   // With continuous batching each instance is one step with its own batch.
   if (!serving_) instances_ = comparable_instances(sides, stage_, left_out);
   const auto made_of_rows = [](const auto& rows) {
-    return made_of_walls(side_of(rows.base, {Measured::wall}), side_of(rows.base, {Measured::idle}),
-                         side_of(rows.now, {Measured::idle}));
+    return composition_of_walls(side_of(rows.base, {Measured::wall}),
+                                side_of(rows.base, {Measured::idle}),
+                                side_of(rows.now, {Measured::idle}));
   };
   of_steps_ = made_of_rows(steps_);
   of_instances_ = made_of_rows(instances_);
@@ -242,14 +243,14 @@ std::optional<Comparison> StageQuantities::wall_time() const {
 }
 
 std::optional<Comparison> StageQuantities::widened(std::optional<Comparison> found) const {
-  if (found && judging_.single) judging_.single->widen(made_of(*found), *found);
+  if (found && judging_.single) judging_.single->widen(composition_of(*found), *found);
   return found;
 }
 
-SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
+SingleRuns::Composition StageQuantities::composition_of(const Comparison& comparison) const {
   const profile::Stage& base = *find_stage(sides_.base.front().profile, stage_);
   const profile::Stage& now = *find_stage(sides_.now.front().profile, stage_);
-  SingleRuns::Made made = is_of_steps(comparison.quantity) ? of_steps_ : of_instances_;
+  SingleRuns::Composition made = is_of_steps(comparison.quantity) ? of_steps_ : of_instances_;
   made.of_host = comparison.quantity.is_of_host();
   made.base_stage_s = measured_seconds(base);
   made.now_stage_s = measured_seconds(now);

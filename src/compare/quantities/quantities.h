@@ -45,7 +45,7 @@ class StageQuantities {
   // Widened by the assumed difference of single runs.
   [[nodiscard]] std::optional<Comparison> widened(std::optional<Comparison> found) const;
   [[nodiscard]] bool is_of_steps(ComparedQuantity quantity) const;
-  [[nodiscard]] SingleRuns::Made made_of(const Comparison& comparison) const;
+  [[nodiscard]] SingleRuns::Composition composition_of(const Comparison& comparison) const;
   [[nodiscard]] Comparison judged(Comparison comparison) const;
 
   const Sides& sides_;
@@ -56,8 +56,8 @@ class StageQuantities {
   ComparableSteps steps_;
   ComparableInstances instances_;
   std::vector<profile::KernelClass> classes_;
-  SingleRuns::Made of_steps_;  // without what differs between quantities
-  SingleRuns::Made of_instances_;
+  SingleRuns::Composition of_steps_;  // without what differs between quantities
+  SingleRuns::Composition of_instances_;
 };
 
 }  // namespace llmprof::compare
