@@ -30,29 +30,18 @@ const char* file_name(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
-constexpr const char* kLaunchers[] = {"torchrun",
-                                      "torch.distributed.run",
-                                      "torch.distributed.launch",
-                                      "mpirun",
-                                      "mpiexec",
-                                      "mpiexec.hydra",
-                                      "mpiexec.openmpi",
-                                      "mpirun.openmpi",
-                                      "orterun",
-                                      "orted",
-                                      "prterun",
-                                      "prted",
-                                      "hydra_pmi_proxy",
-                                      "srun",
-                                      "slurmstepd"};
+// Each ends with a zero byte.
+constexpr char kLaunchers[] =
+    "torchrun\0torch.distributed.run\0torch.distributed.launch\0mpirun\0mpiexec\0mpiexec.hydra\0"
+    "mpiexec.openmpi\0mpirun.openmpi\0orterun\0orted\0prterun\0prted\0hydra_pmi_proxy\0srun\0"
+    "slurmstepd\0";
 // "/venv/bin/python -u -m torch.distributed.run": later arguments may be the program's own.
 constexpr int kArguments = 4;
 
 bool names_launcher(const char* argument) {
-  for (const char* launcher : kLaunchers) {
-    if (std::strcmp(file_name(argument), launcher) == 0) return true;
-  }
-  return false;
+  return any_text(kLaunchers, [&](const char* launcher) {
+    return std::strcmp(file_name(argument), launcher) == 0;
+  });
 }
 
 }  // namespace

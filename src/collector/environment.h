@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 // This process's clock, environment, files in /proc, and terminal.
@@ -28,6 +29,15 @@ inline const char* value_of(const char* variable) {
 inline const char* variable(const char* name) {
   const char* value = secure_getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// Whether `is_wanted` accepts one of the texts of a list, each of which ends with a zero byte, and
+// the list with an empty one.
+bool any_text(const char* texts, auto is_wanted) {
+  for (; *texts != '\0'; texts += std::strlen(texts) + 1) {
+    if (is_wanted(texts)) return true;
+  }
+  return false;
 }
 
 // Reads the start of a /proc file and ends it with a zero byte. Returns the number of bytes read.

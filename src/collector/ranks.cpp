@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <string_view>
 
 #include "collector/environment.h"
@@ -17,29 +16,15 @@ constexpr size_t kLongestRankValue = 127;  // bytes
 // The variables by which torchrun, MPI and Slurm give a process its rank: with those of engines the
 // only environment variables that the log may contain. Global ranks, in order of preference: an
 // inner launcher knows better.
-constexpr const char* kGlobalRanks[] = {
-    "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
-constexpr const char* kNumbers[] = {"LOCAL_RANK",
-                                    "WORLD_SIZE",
-                                    "LOCAL_WORLD_SIZE",
-                                    "GROUP_RANK",
-                                    "OMPI_COMM_WORLD_SIZE",
-                                    "OMPI_COMM_WORLD_LOCAL_RANK",
-                                    "PMI_SIZE",
-                                    "MPI_LOCALRANKID",
-                                    "MV2_COMM_WORLD_SIZE",
-                                    "MV2_COMM_WORLD_LOCAL_RANK",
-                                    "SLURM_NTASKS",
-                                    "SLURM_STEP_NUM_TASKS",
-                                    "SLURM_LOCALID",
-                                    "SLURM_NODEID",
-                                    "SLURM_JOB_ID",
-                                    "SLURM_STEP_ID"};
-constexpr const char* kJobs[] = {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
-                                 "OMPI_MCA_ess_base_jobid"};
-constexpr size_t kEngineVariables = 32;  // at most
-constexpr size_t kRankVariables =
-    std::size(kGlobalRanks) + std::size(kNumbers) + std::size(kJobs) + kEngineVariables;
+constexpr char kGlobalRanks[] =
+    "RANK\0OMPI_COMM_WORLD_RANK\0PMI_RANK\0MV2_COMM_WORLD_RANK\0PMIX_RANK\0SLURM_PROCID\0";
+constexpr char kNumbers[] =
+    "LOCAL_RANK\0WORLD_SIZE\0LOCAL_WORLD_SIZE\0GROUP_RANK\0OMPI_COMM_WORLD_SIZE\0"
+    "OMPI_COMM_WORLD_LOCAL_RANK\0PMI_SIZE\0MPI_LOCALRANKID\0MV2_COMM_WORLD_SIZE\0"
+    "MV2_COMM_WORLD_LOCAL_RANK\0SLURM_NTASKS\0SLURM_STEP_NUM_TASKS\0SLURM_LOCALID\0SLURM_NODEID\0"
+    "SLURM_JOB_ID\0SLURM_STEP_ID\0";
+constexpr char kJobs[] = "TORCHELASTIC_RUN_ID\0PMIX_NAMESPACE\0OMPI_MCA_ess_base_jobid\0";
+constexpr size_t kMostRecorded = 64;  // variables; those of engines come last
 
 // What conf/engines say about the processes of engines, each text with a zero byte at its end:
 // `llmprof run` hands it over, with the user's own engines. Without it, what the build read there.
@@ -58,9 +43,6 @@ struct EngineTexts {
       }
     }
     to[0] = to[1] = '\0';
-  }
-  void each(auto visit) const {
-    for (const char* text = texts; *text != '\0'; text += std::strlen(text) + 1) visit(text);
   }
 };
 static_assert(std::string_view(LLMPROF_RANK_TITLES ",,").size() <= sizeof(EngineTexts));
@@ -114,7 +96,7 @@ struct WrittenValue {
 struct Facts {
   std::atomic_flag busy = ATOMIC_FLAG_INIT;  // guards the members below
   uint32_t log = 0;
-  WrittenValue written[kRankVariables + 1];
+  WrittenValue written[kMostRecorded];
 };
 constinit Facts facts;
 
@@ -134,11 +116,9 @@ void write_if_new(const char* name, const char* value) {
 }
 
 bool is_of_worker(const char* title) {
-  bool found = false;
-  worker_titles.each([&](const char* prefix) {
-    found = found || std::strncmp(title, prefix, std::strlen(prefix)) == 0;
+  return any_text(worker_titles.texts, [&](const char* prefix) {
+    return std::strncmp(title, prefix, std::strlen(prefix)) == 0;
   });
-  return found;
 }
 
 void write_title() {
@@ -165,10 +145,12 @@ class Turn {
 }  // namespace
 
 const char* global_rank() {
-  for (const char* name : kGlobalRanks) {
-    if (const char* rank = read_variable(name, is_number); rank != nullptr) return rank;
-  }
-  return nullptr;
+  const char* rank = nullptr;
+  any_text(kGlobalRanks, [&](const char* name) {
+    rank = read_variable(name, is_number);
+    return rank != nullptr;
+  });
+  return rank;
 }
 
 void read_engine_texts() {
@@ -180,13 +162,16 @@ void write_rank_facts() {
   const OwnWork own;
   const Turn turn;
   if (!turn) return;
-  const auto write = [](const char* name, bool (*is_valid)(const char*)) {
-    if (const char* value = read_variable(name, is_valid)) write_if_new(name, value);
+  const auto write_all = [](const char* names, bool (*is_valid)(const char*)) {
+    any_text(names, [&](const char* name) {
+      if (const char* value = read_variable(name, is_valid)) write_if_new(name, value);
+      return false;
+    });
   };
-  for (const char* name : kGlobalRanks) write(name, is_number);
-  for (const char* name : kNumbers) write(name, is_number);
-  for (const char* name : kJobs) write(name, is_rank_text);
-  engine_variables.each([&](const char* name) { write(name, is_number); });
+  write_all(kGlobalRanks, is_number);
+  write_all(kNumbers, is_number);
+  write_all(kJobs, is_rank_text);
+  write_all(engine_variables.texts, is_number);
   write_title();
 }
 
