@@ -1,7 +1,5 @@
 #include "exports/perfetto/tracks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace llmprof::exports {

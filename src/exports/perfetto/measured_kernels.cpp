@@ -1,7 +1,5 @@
 #include "exports/perfetto/tracks.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <set>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "job/waits/measure_waits.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "job/job_clock.h"
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,6 @@ namespace {
 
 using collector_log::DecodedChunks;
 using collector_log::Findings;
-using collector_log::Notice;
 using collector_log::Rows;
 
 constexpr std::string_view kCollectorLogFormat = "llmprof log";
@@ -251,7 +249,7 @@ class Log {
          findings.closed ? 0 : 1);
     warn("collector_log_empty", "the log contains no annotations and no GPU work",
          findings.rows == 0 && !findings.never_armed ? 1 : 0);
-    for (const Notice& notice : findings.notices) {
+    for (const Diagnostic& notice : findings.notices) {
       builder_.diagnostics().add(notice.severity, notice.code,
                                  fmt::format("{}: {}", file_, notice.message), notice.count);
     }

@@ -80,14 +80,6 @@ bool is_sane(const Payload& record) {
   return sane && has_sane_rest(record);
 }
 
-// A message in the log's own words.
-struct Notice {
-  Severity severity = Severity::info;
-  std::string_view code;
-  std::string message;
-  uint64_t count = 1;
-};
-
 // What a log says about itself, and what is wrong with it.
 struct Findings {
   uint64_t damaged_headers = 0;    // of chunks
@@ -111,7 +103,7 @@ struct Findings {
   bool never_armed = false;
   bool closed = false;
   uint64_t chunks_when_closed = 0;
-  std::vector<Notice> notices;
+  std::vector<Diagnostic> notices;  // in the log's own words
 };
 
 struct Record {

@@ -183,7 +183,7 @@ class SessionFacts : LogReading {
 
  private:
   void note(Severity severity, std::string_view code, std::string_view message) {
-    findings_.notices.push_back({severity, code, std::string(message)});
+    findings_.notices.push_back({severity, std::string(code), std::string(message)});
   }
 
   void note_driver_and_cupti() {

@@ -1,6 +1,5 @@
 #include "readers/ncu/launches.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <unordered_map>
