@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <thread>
 
@@ -166,8 +167,7 @@ Error system_error(ErrorKind kind, const fs::path& path, int error_number) {
 
 Result<FileDescriptor> open_for_reading(const fs::path& path) {
   // Opening a device may have side effects.
-  std::error_code trouble;
-  const file_type type = fs::status(path, trouble).type();
+  const file_type type = status_of(path).type();
   const bool may_open = type == file_type::regular || type == file_type::not_found ||
                         type == file_type::none || type == file_type::unknown;
   if (!may_open) {
@@ -213,6 +213,37 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
+fs::file_status status_of(const fs::path& path) {
+  std::error_code unknown;
+  return fs::status(path, unknown);
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+fs::path absolute_path(const fs::path& path) {
+  std::error_code ignored;
+  return fs::absolute(path, ignored);
+}
+
+fs::path own_program() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+fs::path ScratchFolder::make(const fs::path& parent, std::string_view prefix) {
+  std::string name = (absolute_path(parent) / prefix).string() + "XXXXXX";
+  const bool made = !parent.empty() && ::mkdtemp(name.data()) != nullptr;
+  return made ? fs::path(name) : fs::path();
+}
+
 int write_all(int descriptor, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(descriptor, content.data(), content.size());
@@ -254,8 +285,7 @@ Result<void> write_named_file(const fs::path& path, std::string_view content) {
   const auto target = behind_links(path);
   if (!target) return fail_with(target.error());
   if (const auto descriptor = descriptor_of(*target)) return write_into(*descriptor, path, content);
-  std::error_code unreadable;
-  const fs::file_status status = fs::status(*target, unreadable);
+  const fs::file_status status = status_of(*target);
   if (!fs::exists(status) || fs::is_regular_file(status)) return replace_file(*target, content);
   const auto file = open_what_is_there(*target);
   if (!file) return fail_with(file.error());

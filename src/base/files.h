@@ -70,6 +70,35 @@ std::optional<std::string> file_content(const std::filesystem::path& path);
 // The entries of a folder, unordered; empty if it cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
+// Of what a path leads to; none if that cannot be found out. Links are followed.
+std::filesystem::file_status status_of(const std::filesystem::path& path);
+inline bool is_file(const std::filesystem::path& path) { return is_regular_file(status_of(path)); }
+inline bool is_folder(const std::filesystem::path& path) { return is_directory(status_of(path)); }
+inline bool path_exists(const std::filesystem::path& path) { return exists(status_of(path)); }
+// Removes a file if there is one and it can be removed.
+void remove_file(const std::filesystem::path& path);
+// Empty if there is no working folder anymore.
+std::filesystem::path absolute_path(const std::filesystem::path& path);
+// The executable of this process.
+std::filesystem::path own_program();
+
+// Removed with its content when this object ends. An empty path: no folder.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  // A new one in `parent`, whose name begins with `prefix`; empty, with errno set, if there is
+  // none.
+  static std::filesystem::path make(const std::filesystem::path& parent, std::string_view prefix);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 // "path: No such file or directory", from errno.
 Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number);
 

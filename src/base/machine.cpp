@@ -21,17 +21,6 @@
 namespace llmprof {
 namespace {
 
-// The value of the first line "key : value".
-std::string_view value_of(std::string_view text, std::string_view key) {
-  for (const std::string_view line : split(text, '\n')) {
-    const size_t colon = std::min(line.find(':'), line.size());
-    if (colon < line.size() && trim(line.substr(0, colon)) == key) {
-      return trim(line.substr(colon + 1));
-    }
-  }
-  return {};
-}
-
 // The number that a text starts with.
 std::optional<uint64_t> leading_number(std::string_view text, int base = 10) {
   uint64_t value = 0;
@@ -144,11 +133,21 @@ std::string environment_variable(const std::string& name) {
   return value == nullptr ? std::string() : value;
 }
 
+std::string_view value_of_key(std::string_view text, std::string_view key, char separator) {
+  for (const std::string_view line : split(text, '\n')) {
+    const size_t at = line.find(separator);
+    if (at != std::string_view::npos && trim(line.substr(0, at)) == key) {
+      return trim(line.substr(at + 1));
+    }
+  }
+  return {};
+}
+
 std::string cpu_name(std::string_view cpuinfo) {
-  const std::string_view name = value_of(cpuinfo, "model name");
+  const std::string_view name = value_of_key(cpuinfo, "model name");
   if (!name.empty()) return std::string(name);
-  const auto implementer = hexadecimal(value_of(cpuinfo, "CPU implementer"));
-  const auto part = hexadecimal(value_of(cpuinfo, "CPU part"));
+  const auto implementer = hexadecimal(value_of_key(cpuinfo, "CPU implementer"));
+  const auto part = hexadecimal(value_of_key(cpuinfo, "CPU part"));
   if (implementer && part) return arm_name(*implementer, *part);
   return {};
 }
@@ -226,11 +225,14 @@ std::optional<size_t> least_control_group_limit(
   }
 }
 
-size_t usable_memory_bytes() {
+size_t machine_memory_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
-  const size_t memory =
-      pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+  return pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+}
+
+size_t usable_memory_bytes() {
+  const size_t memory = machine_memory_bytes();
   const auto limit = least_control_group_limit("memory.max", memory_limit);
   return limit ? std::min(*limit, memory == 0 ? *limit : memory) : memory;
 }

@@ -13,6 +13,9 @@ namespace llmprof {
 // A variable of this process's environment; empty if it is not set.
 std::string environment_variable(const std::string& name);
 
+// The value of the first line "key : value" of such a text, or "key=value"; empty if there is none.
+std::string_view value_of_key(std::string_view text, std::string_view key, char separator = ':');
+
 // "Neoverse-N1", from the text of /proc/cpuinfo, which on arm64 contains only numbers. Empty if it
 // contains neither.
 std::string cpu_name(std::string_view cpuinfo);
@@ -44,6 +47,8 @@ std::optional<size_t> least_control_group_limit(
     const std::string& file,
     const std::function<std::optional<size_t>(const std::string& content)>& limit_in);
 
+// The machine's memory; 0: unknown.
+size_t machine_memory_bytes();
 // Memory that this process may use: the machine's, or less if its control group limits it. 0:
 // unknown.
 size_t usable_memory_bytes();

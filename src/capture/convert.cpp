@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <span>
 #include <system_error>
 
@@ -57,31 +56,14 @@ std::string stream_version(std::string_view head) {
 
 // Scratch space in the output folder, removed after the conversion. It is also the tools' working
 // folder and HOME, because they leave caches there.
-class WorkFolder {
- public:
-  explicit WorkFolder(const path& parent) {
-    std::error_code status;
-    std::filesystem::create_directories(parent, status);
-    if (status) throw Failure(system_error(ErrorKind::tool, parent, status.value()));
-    std::string name = (std::filesystem::absolute(parent, status) / ".convert-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Failure(system_error(ErrorKind::tool, parent, errno).within("cannot write"));
-    }
-    path_ = name;
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  ~WorkFolder() {
-    std::error_code status;
-    std::filesystem::remove_all(path_, status);
-  }
-
-  [[nodiscard]] path operator/(std::string_view name) const { return path_ / name; }
-  [[nodiscard]] const path& where() const { return path_; }
-
- private:
-  path path_;
-};
+path make_work_folder(const path& parent) {
+  std::error_code status;
+  std::filesystem::create_directories(parent, status);
+  if (status) throw Failure(system_error(ErrorKind::tool, parent, status.value()));
+  path made = ScratchFolder::make(parent, ".convert-");
+  if (!made.empty()) return made;
+  throw Failure(system_error(ErrorKind::tool, parent, errno).within("cannot write"));
+}
 
 // One run of a tool, from a file to another in the work folder.
 struct Step {
@@ -151,9 +133,9 @@ class Conversion {
       installations.push_back(needed(find_tool(step.tool, options_.search)));
       if (installations.back().empty()) refuse_without(step.tool, stream_version(head));
     }
-    const WorkFolder work(output_folder);
+    const ScratchFolder work(make_work_folder(output_folder));
     std::string from = fmt::format("input{}", about(kind_).extension);
-    place_report(work / from);
+    place_report(work.path() / from);
     path made;
     for (size_t i = 0; i < steps.size(); ++i) {
       made = run_step(steps[i], installations[i], from, work);
@@ -217,12 +199,11 @@ class Conversion {
 
   // A tool refuses reports of other versions, so each installation is tried.
   [[nodiscard]] path run_step(const Step& step, const std::vector<path>& installations,
-                              const std::string& from, const WorkFolder& work) const {
+                              const std::string& from, const ScratchFolder& work) const {
     std::optional<std::string> first_failure;
-    path made = work / step.made;
+    path made = work.path() / step.made;
     for (const path& executable : installations) {
-      std::error_code status;
-      std::filesystem::remove(made, status);
+      remove_file(made);
       const ProcessResult ended = run_once(step, executable, from, work);
       if (ended.succeeded() && step.is_good(made)) return made;
       std::string said = ended.output_tail;
@@ -244,16 +225,16 @@ class Conversion {
   }
 
   [[nodiscard]] ProcessResult run_once(const Step& step, const path& executable,
-                                       const std::string& from, const WorkFolder& work) const {
+                                       const std::string& from, const ScratchFolder& work) const {
     Command command;
     command.argv = {executable.string()};
     for (const std::string_view word : split(step.arguments, ' ')) {
       command.argv.emplace_back(word == "FROM" ? from : word);
     }
     // The locale determines how ncu writes numbers, and the tools abort if it is unknown.
-    command.environment = {{"HOME", work.where().string()}, {"LC_ALL", "C"}};
-    command.working_folder = work.where();
-    if (step.tool == Tool::ncu) command.stdout_file = work / step.made;
+    command.environment = {{"HOME", work.path().string()}, {"LC_ALL", "C"}};
+    command.working_folder = work.path();
+    if (step.tool == Tool::ncu) command.stdout_file = work.path() / step.made;
     command.timeout = options_.timeout;
     command.grace = options_.grace;
     command.stop = options_.stop;

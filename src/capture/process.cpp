@@ -65,8 +65,7 @@ std::string resolve(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const auto found = find_executable(name, environment_variable("PATH"));
   if (!found) return {};
-  std::error_code status;  // the working folder may differ from ours
-  return std::filesystem::absolute(*found, status).string();
+  return absolute_path(*found).string();  // the working folder may differ from ours
 }
 
 // A running child and the pipe it writes to.

@@ -59,6 +59,11 @@ struct ProcessResult {
   bool was_enough = false;  // what it started was ended because is_enough returned true
 
   [[nodiscard]] bool succeeded() const { return end == ProcessEnd::exited && exit_code == 0; }
+  // Ended by us, before its own end.
+  [[nodiscard]] bool hit_limit() const {
+    return end == ProcessEnd::timed_out || end == ProcessEnd::over_limit ||
+           end == ProcessEnd::stopped;
+  }
 };
 
 // For a message: "exit code 3", "killed by signal 9 (Killed)", "no such file or directory".

@@ -92,8 +92,7 @@ Result<void> add_command_line(const path& file, std::string_view name, const Com
 
 std::string unused_name(const path& folder, std::string_view name) {
   std::string candidate(name);
-  std::error_code status;
-  for (int number = 2; std::filesystem::exists(folder / (candidate + ".log"), status); ++number) {
+  for (int number = 2; path_exists(folder / (candidate + ".log")); ++number) {
     candidate = fmt::format("{}-{}", name, number);
   }
   return candidate;
@@ -149,9 +148,8 @@ std::optional<CommandLoad> LoadMeter::read() const {
 Result<RecordedCommand> RecordedCommand::start(const path& folder, std::string_view name,
                                                Command command) {
   if (auto made = make_own_folder(folder); !made) return fail_with(made.error());
-  std::error_code status;
   RecordedCommand recorded;
-  recorded.folder_ = std::filesystem::absolute(folder, status);
+  recorded.folder_ = absolute_path(folder);
   recorded.name_ = unused_name(recorded.folder_, name);
   recorded.log_ = recorded.folder_ / (recorded.name_ + ".log");
   if (auto added = add_command_line(recorded.folder_ / "cmd.txt", recorded.name_, command);

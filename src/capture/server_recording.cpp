@@ -109,11 +109,6 @@ class ServerReadiness {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kReadinessInterval(200);
 
-bool hit_a_limit(const CommandRecord& record) {
-  return record.result.end == ProcessEnd::timed_out ||
-         record.result.end == ProcessEnd::over_limit || record.result.end == ProcessEnd::stopped;
-}
-
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
@@ -142,7 +137,7 @@ class ServerRecording {
   // The server ended early: by a limit, which its record names, or by a fault.
   void ended_early(std::string_view when) {
     early_ = server_.finish();
-    if (hit_a_limit(*early_)) return;
+    if (early_->result.hit_limit()) return;
     give_up(ErrorKind::tool,
             fmt::format("the server ended {}: {}; {}; see {}", when, describe_end(early_->result),
                         printed_words(early_->result.output_tail), server_.log().string()));

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
@@ -310,11 +311,10 @@ class Composition {
 };
 
 fs::path home_above(const fs::path& bin) {
-  std::error_code ignored;
   fs::path folder = bin;
   while (folder.has_relative_path()) {
     folder = folder.parent_path();
-    if (fs::is_regular_file(folder / "workloads" / "hf_llm.py", ignored)) return folder;
+    if (is_file(folder / "workloads" / "hf_llm.py")) return folder;
   }
   return bin.parent_path();
 }
@@ -330,7 +330,7 @@ Result<ComposedConfig> compose(const ConfFiles& conf, std::string_view primary,
 
 ComposeContext compose_context_here() {
   std::error_code ignored;
-  const fs::path bin = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const fs::path bin = own_program().parent_path();
   ComposeContext context;
   context.working_folder = fs::current_path(ignored).string();
   context.bin = bin.string();

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/files.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 
@@ -17,15 +18,14 @@ constexpr std::string_view kYaml = ".yaml";
 }  // namespace
 
 Result<ConfFiles> ConfFiles::open(const std::optional<fs::path>& user) {
-  std::error_code ignored;
   ConfFiles files;
-  if (user && !fs::is_directory(*user, ignored)) {
+  if (user && !is_folder(*user)) {
     return fail(ErrorKind::usage, fmt::format("--config-dir {}: no such folder", user->string()));
   }
   files.user_ = user;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path program = own_program();
   const fs::path beside = program.parent_path().parent_path() / "conf";
-  if (!program.empty() && fs::is_regular_file(beside / "kernels.yaml", ignored)) {
+  if (!program.empty() && is_file(beside / "kernels.yaml")) {
     files.shipped_ = beside;
   }
   return files;

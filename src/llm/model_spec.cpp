@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
@@ -106,13 +107,12 @@ std::string preset_name(std::string_view what) {
 }
 
 ModelSpec model_named(std::string_view what, const config::ConfFiles& conf) {
-  std::error_code ignored;
   const fs::path path(what);
-  if (fs::is_directory(path, ignored)) {
-    if (fs::is_regular_file(path / "config.json", ignored)) return model_file(path / "config.json");
+  if (is_folder(path)) {
+    if (is_file(path / "config.json")) return model_file(path / "config.json");
     give_up(ErrorKind::usage, fmt::format("--model {}: the folder has no config.json", what));
   }
-  if (fs::exists(path, ignored)) return model_file(path);
+  if (path_exists(path)) return model_file(path);
 
   const std::vector<std::string> names = conf.names_in(kPresets);
   const std::string wanted = preset_name(what);

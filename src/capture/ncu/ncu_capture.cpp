@@ -22,13 +22,7 @@ constexpr std::chrono::minutes kExportTime(15);
 
 bool is_there(const path& file) {
   std::error_code status;
-  return std::filesystem::is_regular_file(file, status) &&
-         std::filesystem::file_size(file, status) > 0;
-}
-
-void remove_file(const path& file) {
-  std::error_code status;
-  std::filesystem::remove(file, status);
+  return is_file(file) && std::filesystem::file_size(file, status) > 0;
 }
 
 // What one run measured, with the settings that worked.
@@ -388,8 +382,7 @@ class NcuCapture {
 }  // namespace
 
 CaptureResult capture_with_ncu(const InstalledTool& ncu, const NcuRequest& request) {
-  std::error_code status;
-  const path folder = std::filesystem::absolute(request.bundle / "ncu", status);
+  const path folder = absolute_path(request.bundle / "ncu");
   if (auto made = make_own_folder(folder); !made) {
     CaptureResult result;
     result.failure = made.error();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/ncu/ncu_runs.h"
@@ -248,8 +249,7 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   const NcuFeatures features = ncu_features(ncu);
   const std::vector<NcuRun> runs = plan_ncu_runs(request.options, request.kernels, features);
   const uint64_t passes = predicted_passes(request.options);
-  std::error_code status;
-  const path folder = std::filesystem::absolute(request.bundle / "ncu", status);
+  const path folder = absolute_path(request.bundle / "ncu");
   CapturePlan plan;
   plan.backend = "ncu";
   for (const NcuRun& run : runs) {

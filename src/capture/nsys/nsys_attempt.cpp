@@ -244,10 +244,7 @@ std::vector<std::string> choose_nsys_reports(std::string_view help_reports) {
 
 std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
                                               const CommandRecord& record, NsysOutput output) {
-  const ProcessEnd end = record.result.end;
-  if (end == ProcessEnd::timed_out || end == ProcessEnd::over_limit || end == ProcessEnd::stopped) {
-    return hit_limit(request, record, output);
-  }
+  if (record.result.hit_limit()) return hit_limit(request, record, output);
   switch (output) {
     case NsysOutput::none:
       return without_report(request, record);

@@ -26,10 +26,7 @@ std::string head_of(const path& file) { return file_part(file, 0, kReportHeadByt
 
 std::vector<path> files_in(const path& folder) {
   std::vector<path> files = entries_of(folder);
-  std::erase_if(files, [](const path& file) {
-    std::error_code ignored;
-    return !std::filesystem::is_regular_file(file, ignored);
-  });
+  std::erase_if(files, [](const path& file) { return !is_file(file); });
   std::ranges::sort(files);
   return files;
 }
@@ -50,8 +47,7 @@ class NsysCapture {
  public:
   NsysCapture(const InstalledTool& nsys, const NsysRequest& request)
       : nsys_(nsys), request_(request) {
-    std::error_code status;
-    request_.bundle = std::filesystem::absolute(request.bundle, status);
+    request_.bundle = absolute_path(request.bundle);
     request_.limits.grace = std::max<std::chrono::milliseconds>(request.limits.grace, kReportGrace);
     folder_ = request_.bundle / "nsys";
     work_ = folder_ / "partial.tmp";
@@ -212,8 +208,7 @@ class NsysCapture {
     }
     result_.notes.info("nsys_stream_imported",
                        "nsys did not import its recording; QdstrmImporter did");
-    std::error_code status;
-    std::filesystem::remove(stream, status);
+    remove_file(stream);
     stream = *made;
     return true;
   }

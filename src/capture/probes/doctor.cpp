@@ -92,10 +92,9 @@ Probe needed(Probe probe) {
 }
 
 std::optional<path> first_there(const path& folder, std::initializer_list<const char*> places) {
-  std::error_code status;
   for (const char* place : places) {
     path file = (folder / place).lexically_normal();
-    if (std::filesystem::is_regular_file(file, status)) return file;
+    if (is_file(file)) return file;
   }
   return std::nullopt;
 }
@@ -130,10 +129,9 @@ Probe cpu_workload(const path& folder) {
 
 // The folder itself, or its nearest parent that exists.
 path existing_part(path folder) {
-  std::error_code status;
-  folder = std::filesystem::absolute(folder, status).lexically_normal();
+  folder = absolute_path(folder).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
-  while (!std::filesystem::is_directory(folder, status) && folder.has_relative_path()) {
+  while (!is_folder(folder) && folder.has_relative_path()) {
     folder = folder.parent_path();
   }
   return folder;
@@ -176,8 +174,7 @@ std::optional<std::string> system_file(const DoctorOptions& options, const std::
 std::vector<Probe> probe_machine(const DoctorOptions& given) {
   DoctorOptions options = given;
   if (options.program_folder.empty()) {
-    std::error_code status;
-    options.program_folder = std::filesystem::read_symlink("/proc/self/exe", status).parent_path();
+    options.program_folder = own_program().parent_path();
   }
   std::vector<std::future<std::vector<Probe>>> asked;
   asked.reserve(kFamilies.size());

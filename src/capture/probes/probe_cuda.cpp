@@ -113,8 +113,7 @@ std::optional<path> of_python(const DoctorOptions& options) {
 }
 
 Probe library(const DoctorOptions& options) {
-  std::error_code status;
-  if (!options.cuda.cupti.empty() && !std::filesystem::exists(options.cuda.cupti, status)) {
+  if (!options.cuda.cupti.empty() && !path_exists(options.cuda.cupti)) {
     return trouble(kName, "LLMPROF_CUPTI names a file that does not exist",
                    "set it to libcupti.so itself, or unset LLMPROF_CUPTI");
   }
@@ -185,8 +184,7 @@ bool has_nvidia_driver(const ToolSearch& search) {
 std::optional<path> find_cupti(const DoctorOptions& options) {
   // If named explicitly, it is that one or none.
   if (const path& named = options.cuda.cupti; !named.empty()) {
-    std::error_code status;
-    return std::filesystem::is_regular_file(named, status) ? std::optional(named) : std::nullopt;
+    return is_file(named) ? std::optional(named) : std::nullopt;
   }
   for (const path& folder : folders_to_look_into(options)) {
     if (auto library = library_in(folder)) return library;

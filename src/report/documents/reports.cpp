@@ -34,12 +34,11 @@ void add_section(Topic<"plot of the roofline"> /*topic*/, const Profile& profile
 
 // Removes plots that have nothing left to draw: they would show an earlier analysis.
 Result<std::vector<std::string>> write_plots(const Profile& profile, const fs::path& folder) {
-  std::error_code trouble;
   std::vector<std::string> written;
   for (const auto& [file, draw] : kPlots) {
     const std::optional<Plot> plot = draw(profile);
     if (!plot) {
-      fs::remove(folder / file, trouble);
+      remove_file(folder / file);
       continue;
     }
     if (auto made = make_own_folder(folder / kPlotFolder); !made) return fail_with(made.error());
@@ -48,7 +47,7 @@ Result<std::vector<std::string>> write_plots(const Profile& profile, const fs::p
     written.emplace_back(file);
   }
   // Keeps a folder that is not empty: other files in it are not ours.
-  if (written.empty()) fs::remove(folder / kPlotFolder, trouble);
+  if (written.empty()) remove_file(folder / kPlotFolder);
   return written;
 }
 

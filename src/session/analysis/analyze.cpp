@@ -7,6 +7,7 @@
 
 #include "analysis/analyze.h"
 #include "base/diagnostics.h"
+#include "base/files.h"
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "job/partial/partial.h"
@@ -43,8 +44,7 @@ void check_free(const JobInputs& job, const AnalyzeOptions& options) {
   if (!options.out || options.force) return;
   for (const RankInputs& rank : job.ranks) {
     const fs::path file = *options.out / job::partial_name(rank.rank);
-    std::error_code ignored;
-    if (fs::exists(file, ignored)) {
+    if (path_exists(file)) {
       give_up(ErrorKind::usage,
               fmt::format("{}: exists already; choose another folder with --out, or use --force to "
                           "replace it",

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "analysis/engine/engine.h"
+#include "base/files.h"
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
@@ -68,13 +68,6 @@ AnalysisPlan plan_of_rank(const AnalysisPlan& plan, const RankInputs& rank,
   return own;
 }
 
-// Empty if it could not be made.
-fs::path make_scratch_folder() {
-  std::error_code trouble;
-  std::string name = (fs::temp_directory_path(trouble) / "llmprof-XXXXXX").string();
-  return !trouble && ::mkdtemp(name.data()) != nullptr ? fs::path(name) : fs::path();
-}
-
 std::optional<uint32_t> rank_read(const readers::Reader& reader, const fs::path& path) {
   trace::TraceBuilder scratch;
   const auto done = reader.read(path, scratch);
@@ -90,10 +83,10 @@ std::optional<uint32_t> rank_in_front(const readers::Reader& reader, const fs::p
   constexpr size_t kFrontBytes = 4UL << 20U;
   const auto front = read_head(path, kFrontBytes);
   if (!front) return std::nullopt;
-  const TemporaryFolder scratch(make_scratch_folder());
-  if (scratch.path().empty()) return std::nullopt;
   std::error_code trouble;
-  const fs::path absolute = fs::absolute(path, trouble);
+  const ScratchFolder scratch(ScratchFolder::make(fs::temp_directory_path(trouble), "llmprof-"));
+  if (scratch.path().empty()) return std::nullopt;
+  const fs::path absolute = absolute_path(path);
   const fs::path folder = scratch.path() / absolute.parent_path().filename();
   fs::create_directories(folder, trouble);
   const fs::path copy = folder / absolute.filename();
@@ -131,8 +124,7 @@ std::optional<uint32_t> rank_of_capture(const fs::path& path) {
 
 RanksRecord record_of(const std::vector<fs::path>& paths, Diagnostics& notes) {
   for (const fs::path& path : paths) {
-    std::error_code ignored;
-    if (!fs::is_directory(path, ignored)) continue;
+    if (!is_folder(path)) continue;
     RanksRecord record = read_ranks_record(path, notes);
     if (record.world_size || !record.ranks.empty()) return record;
   }

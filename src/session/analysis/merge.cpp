@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "base/files.h"
 #include "base/needed.h"
 #include "job/partial/partial.h"
 #include "session/bundle/run_dir.h"
@@ -23,9 +24,8 @@ std::set<fs::path> partials_in(const fs::path& folder) {
   while (!trouble && entries != fs::end(entries)) {
     if (entries.depth() >= kDeepest || is_earlier_run(entries->path()))
       entries.disable_recursion_pending();
-    std::error_code ignored;
     const bool wanted = entries->path().extension() == job::kPartialExtension;
-    if (wanted && entries->is_regular_file(ignored)) files.insert(entries->path());
+    if (wanted && is_file(entries->path())) files.insert(entries->path());
     entries.increment(trouble);
   }
   if (trouble) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -27,8 +28,7 @@ constexpr size_t kLargestStatus = 1UL << 20U;
 
 std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
   const fs::path file = folder / "metrics.json";
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  if (!is_file(file)) return std::nullopt;
   trace::TraceBuilder scratch;
   if (!readers::kStage1MetricsReader.read(file, scratch)) return std::nullopt;
   return scratch.trace().workload;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
+#include "capture/shell.h"
 #include "job/partial/partial.h"
 #include "readers/shared/reader.h"
 #include "readers/shared/tool_words.h"
@@ -67,11 +67,7 @@ bool read_recognized(const fs::path& path, std::string_view head, trace::TraceBu
 // SQLite needs random access, so it cannot read a compressed file.
 bool is_compressed_database(const fs::path& path, std::string_view head) {
   constexpr std::string_view kDatabase = "SQLite format 3";
-  if (!head.starts_with(kDatabase)) return false;
-  std::array<char, kDatabase.size()> first{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(first.data(), first.size());
-  return !file || std::string_view(first.data(), first.size()) != kDatabase;
+  return head.starts_with(kDatabase) && capture::file_part(path, 0, kDatabase.size()) != kDatabase;
 }
 
 // If a gzip stream is damaged, the content before the damage is kept.
@@ -113,7 +109,7 @@ void read_converted(const fs::path& from, Convert convert, trace::TraceBuilder& 
   const auto path = out.open().path(fmt::format("converting-{}.tmp", ::getpid()));
   needed(make_own_folder(path));
   // Removed after reading, because nsys puts the program's entire environment into exports.
-  const TemporaryFolder folder(path);
+  const ScratchFolder folder(path);
   const fs::path converted = convert(folder.path());
   const std::string head = needed(read_head(converted, readers::kHeadBytes));
   const size_t before = builder.trace().captures.size();

@@ -25,22 +25,6 @@ struct Content {
 };
 Content content_of(const fs::path& path);
 
-// A folder that is removed with this object. Empty: none.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 // The input of an analysis.
 struct FrozenReading {
   trace::Trace trace;

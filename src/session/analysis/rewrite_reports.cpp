@@ -20,11 +20,10 @@ namespace {
 constexpr std::string_view kProfile = "profile.json";
 
 fs::path find_profile(const fs::path& source) {
-  std::error_code ignored;
-  if (fs::is_regular_file(source, ignored)) return source;
+  if (is_file(source)) return source;
   fs::path folder = source;
   if (const auto run = list_artifacts(source)) folder = run->folder;
-  if (!fs::is_directory(folder, ignored)) {
+  if (!is_folder(folder)) {
     give_up(
         ErrorKind::input,
         fmt::format(
@@ -33,7 +32,7 @@ fs::path find_profile(const fs::path& source) {
             source.string()));
   }
   fs::path file = folder / kProfile;
-  if (fs::is_regular_file(file, ignored)) return file;
+  if (is_file(file)) return file;
   give_up(ErrorKind::input,
           fmt::format("{0}: no {1} in this folder; write one with `llmprof analyze {0}`",
                       folder.string(), kProfile));
@@ -55,8 +54,7 @@ std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Pro
   if (is_run_folder(folder) && attempt(expand)) return paths;
   paths.clear();
   for (const profile::Capture& capture : profile.context.captures) {
-    std::error_code ignored;
-    if (!fs::is_regular_file(capture.path, ignored)) {
+    if (!is_file(capture.path)) {
       give_up(ErrorKind::input, fmt::format("{} no longer exists", capture.path));
     }
     paths.emplace_back(capture.path);
@@ -105,8 +103,7 @@ Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
   const fs::path& source = options.inputs.front();
   const fs::path file = find_profile(source);
   const fs::path run = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  std::error_code ignored;
-  const bool profile_alone = fs::is_regular_file(source, ignored);
+  const bool profile_alone = is_file(source);
   if (options.exports.any() && profile_alone) {
     throw Failure(without_captures(source, "a profile.json does not contain them"));
   }

@@ -52,10 +52,9 @@ constexpr std::array<Kind, 27> kKinds = {{
 
 // A run id stands for the folder of that name.
 fs::path folder_of(const fs::path& run) {
-  std::error_code ignored;
-  if (fs::is_directory(run, ignored) || run.has_parent_path()) return run;
+  if (is_folder(run) || run.has_parent_path()) return run;
   for (const std::string_view parent : {"tmp/stage2", "tmp/analyze"}) {
-    if (fs::is_directory(fs::path(parent) / run, ignored)) return fs::path(parent) / run;
+    if (is_folder(fs::path(parent) / run)) return fs::path(parent) / run;
   }
   return run;
 }
@@ -113,12 +112,11 @@ std::string to_json(const ArtifactList& list) {
 }
 
 Result<fs::path> find_page(const fs::path& run) {
-  std::error_code ignored;
-  if (run.extension() == ".html" && fs::is_regular_file(run, ignored)) return fs::absolute(run);
+  if (run.extension() == ".html" && is_file(run)) return fs::absolute(run);
   const auto found = list_artifacts(run);
   if (!found) return fail_with(found.error());
   const fs::path file = found->folder / kPageFile;
-  if (fs::is_regular_file(file, ignored)) return fs::absolute(file).lexically_normal();
+  if (is_file(file)) return fs::absolute(file).lexically_normal();
   return fail_input(fmt::format("{}: no report.html in this folder; `llmprof report {}` writes it",
                                 found->folder.string(), run.string()));
 }
@@ -130,8 +128,7 @@ PageOutcome write_page_file(const std::optional<page::Bundle>& bundle, const fs:
     needed(write_file_atomically(file, make(*bundle)));
     return {file, std::nullopt};
   }
-  std::error_code ignored;
-  fs::remove(file, ignored);
+  remove_file(file);
   return {std::nullopt, fmt::format("{} was left out: {}", kPageFile, page::why_no_bundle())};
 }
 

@@ -40,8 +40,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   };
   bool has_capture = add_logs("collector", RunRole::log);
   for (const RunFile& file : kFiles) {
-    std::error_code missing;
-    if (!fs::is_regular_file(folder / file.name, missing)) continue;
+    if (!is_file(folder / file.name)) continue;
     files.push_back({folder / file.name, false, run, file.role, folder});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
@@ -181,15 +180,10 @@ std::vector<Input> captures_in(const fs::path& folder, size_t run, size_t first_
 bool is_run_folder(const fs::path& folder) {
   constexpr std::array<std::string_view, 4> kOwnFiles = {"profile.json", "inputs.yaml",
                                                          "config.yaml", "env.json"};
-  std::error_code ignored;
-  const auto is_file = [&](std::string_view name) {
-    return fs::is_regular_file(folder / name, ignored);
-  };
-  const auto is_folder = [&](std::string_view name) {
-    return fs::is_directory(folder / name, ignored);
-  };
-  return std::ranges::any_of(kOwnFiles, is_file) &&
-         std::ranges::any_of(kRecordingFolders, is_folder);
+  const auto has_file = [&](std::string_view name) { return is_file(folder / name); };
+  const auto has_folder = [&](std::string_view name) { return is_folder(folder / name); };
+  return std::ranges::any_of(kOwnFiles, has_file) &&
+         std::ranges::any_of(kRecordingFolders, has_folder);
 }
 
 std::vector<Input> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes) {

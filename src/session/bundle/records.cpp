@@ -24,8 +24,7 @@ void write_record(const Artifacts& bundle, std::string_view name, const Record& 
 template <class Record>
 std::optional<Record> read_record(const fs::path& file, size_t largest, std::string_view code,
                                   Diagnostics& diagnostics) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
+  if (!is_file(file)) return std::nullopt;
   auto record = read_all(file, largest).and_then([&](const std::string& text) {
     return profile::json::described_from_json<Record>(text).map_error(
         [&](const Error& error) { return error.within(file.string()); });
@@ -144,8 +143,7 @@ std::vector<RankFolder> rank_folders(const fs::path& folder) {
   std::vector<RankFolder> found;
   for (const fs::path& entry : entries_of(folder)) {
     const std::string name = entry.filename().string();
-    std::error_code ignored;
-    if (!name.starts_with(kRankFolder) || !fs::is_directory(entry, ignored)) continue;
+    if (!name.starts_with(kRankFolder) || !is_folder(entry)) continue;
     const auto rank = parse_int(std::string_view(name).substr(kRankFolder.size()));
     if (!rank || *rank < 0 || rank_folder_name(static_cast<uint64_t>(*rank)) != name) continue;
     found.push_back({static_cast<uint64_t>(*rank), entry});
@@ -175,8 +173,7 @@ RunInputs read_run_inputs(const fs::path& run, const config::ConfFiles& conf,
                           Diagnostics& diagnostics) {
   RunInputs inputs;
   const fs::path file = run / "inputs.yaml";
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return inputs;
+  if (!is_file(file)) return inputs;
   const auto document = read_all(file, kLargestInputsFile).and_then([&](const std::string& text) {
     return config::parse_yaml(text, file.string());
   });

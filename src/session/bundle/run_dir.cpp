@@ -33,8 +33,8 @@ namespace {
 
 void check_free(const fs::path& root, bool force) {
   std::error_code trouble;
-  if (!fs::exists(root, trouble)) return;
-  if (!fs::is_directory(root, trouble)) {
+  if (!path_exists(root)) return;
+  if (!is_folder(root)) {
     give_up(ErrorKind::usage,
             fmt::format("{}: exists and is not a folder; name another with --out", root.string()));
   }
@@ -107,12 +107,11 @@ bool is_ours(const fs::path& path) {
   const std::string name = path.filename().string();
   if (std::ranges::find(kNames, name) != kNames.end()) return true;
   if (name.starts_with("trace.") && export_named(name) != nullptr) return true;
-  std::error_code missing;
-  if (name == "diff") return fs::exists(path / "diff.json", missing);
+  if (name == "diff") return path_exists(path / "diff.json");
   // Folders of repeated runs: base-1, new-1.
   return std::ranges::any_of(kRepeats, [&](std::string_view prefix) {
     return name.starts_with(prefix) && parse_int(name.substr(prefix.size())) &&
-           fs::exists(path / "env.json", missing);
+           path_exists(path / "env.json");
   });
 }
 
@@ -174,8 +173,7 @@ Artifacts Artifacts::create(const fs::path& root, bool force) {
   artifacts.claim_ = claim_folder(root);
   // Checked again: until the claim, another process could fill or remove the folder.
   check_free(root, force);
-  std::error_code ignored;
-  return fs::is_directory(root, ignored) ? artifacts : create(root, force);
+  return is_folder(root) ? artifacts : create(root, force);
 }
 
 Artifacts Artifacts::create_shared(const fs::path& root) {
@@ -223,8 +221,7 @@ RunFolder create_stage2_root(const fs::path& parent, const fs::path& chosen, boo
 std::set<fs::path> logs_in(const fs::path& folder) {
   std::set<fs::path> logs;
   for (const fs::path& entry : entries_of(folder)) {
-    std::error_code ignored;
-    if (entry.extension() == ".llmtrace" && fs::is_regular_file(entry, ignored)) logs.insert(entry);
+    if (entry.extension() == ".llmtrace" && is_file(entry)) logs.insert(entry);
   }
   return logs;
 }
@@ -272,9 +269,8 @@ std::optional<fs::path> interrupted_ncu_capture(const fs::path& root) {
   std::ranges::sort(earlier, std::greater<>(), number_of);
   for (const fs::path& run : earlier) {
     fs::path ncu = run / "ncu";
-    std::error_code missing;
-    if (fs::exists(ncu / "finished.txt", missing)) return ncu;
-    if (fs::exists(ncu / "raw.csv", missing)) break;  // that capture was complete
+    if (path_exists(ncu / "finished.txt")) return ncu;
+    if (path_exists(ncu / "raw.csv")) break;  // that capture was complete
   }
   return std::nullopt;
 }

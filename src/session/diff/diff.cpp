@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "analysis/shown/shown.h"
 #include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "capture/shell.h"
 #include "compare/compare.h"
 #include "compare/gate/gate.h"
 #include "config/conf_files.h"
@@ -161,9 +161,7 @@ void write_all(const DiffOptions& options, DiffOutcome& outcome) {
 // Recognized by its first field: a PyTorch trace is JSON too.
 bool is_profile(const fs::path& file) {
   constexpr size_t kHead = 256;
-  std::string head(kHead, '\0');
-  std::ifstream in(file, std::ios::binary);
-  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::string head = capture::file_part(file, 0, kHead);
   return head.starts_with('{') && contains(head, "\"schema_version\"");
 }
 
@@ -175,14 +173,13 @@ class SideReader {
       : config_folder_(config_folder), progress_(progress), timings_(timings) {}
 
   compare::Run read(const fs::path& path) const {
-    std::error_code ignored;
     fs::path input = path;
-    if (!fs::exists(input, ignored)) {
+    if (!path_exists(input)) {
       if (const auto known = list_artifacts(path)) input = known->folder;
     }
     fs::path file = input;
-    if (fs::is_directory(input, ignored)) file = input / "profile.json";
-    if (!fs::is_regular_file(file, ignored) || !is_profile(file)) return analyzed(path, input);
+    if (is_folder(input)) file = input / "profile.json";
+    if (!is_file(file) || !is_profile(file)) return analyzed(path, input);
     progress_.begin("reading " + file.string());
     const Stopwatch reading;
     profile::Profile profile = needed(profile::read_profile(file));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
 #include "config/conf_files.h"
@@ -27,15 +28,12 @@ std::optional<std::string> model_choice(const config::ConfFiles& conf, const std
 
 // A Hugging Face folder, or a config.json without weights.
 bool is_model(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path / "config.json", ignored) ||
-         (path.extension() == ".json" && fs::is_regular_file(path, ignored));
+  return is_file(path / "config.json") || (path.extension() == ".json" && is_file(path));
 }
 
 std::vector<std::string> local_model(const fs::path& path) {
-  std::error_code ignored;
   std::vector<std::string> overrides = {"model=local", text_override("model.path", path.string())};
-  if (fs::is_regular_file(path, ignored)) overrides.emplace_back("model.weights=random");
+  if (is_file(path)) overrides.emplace_back("model.weights=random");
   return overrides;
 }
 

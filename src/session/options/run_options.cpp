@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "config/settings.h"
 #include "llm/cost.h"
@@ -101,8 +102,7 @@ void read_folders(config::Settings& root, RunOptions& options) {
 void read_manifest(config::Settings& settings, RunOptions& options) {
   const auto manifest = settings.optional_text("manifest");
   if (!manifest) return;
-  std::error_code ignored;
-  if (!fs::is_regular_file(*manifest, ignored)) {
+  if (!is_file(*manifest)) {
     settings.wrong("manifest",
                    fmt::format("is '{}', which does not exist", to_printable(*manifest)));
   }
@@ -151,10 +151,9 @@ void read_model(config::Settings& settings, const config::ComposedConfig& config
   if (model.weights == "random") correct_parameters(model);
   model.target = settings.text("target", chosen_preset(config));
   if (model.target.empty()) model.target = model.path;
-  std::error_code ignored;
   if (model.weights == "real" && model.path.empty()) {
     settings.wrong("weights", "is real, which needs model.path=FOLDER with the weights");
-  } else if (!model.path.empty() && !fs::exists(model.path, ignored)) {
+  } else if (!model.path.empty() && !path_exists(model.path)) {
     settings.wrong("path", fmt::format("is '{}', which does not exist", to_printable(model.path)));
   }
   settings.boolean("outgrow_cache", false);

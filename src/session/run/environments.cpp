@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/files.h"
 #include "base/machine.h"
 #include "capture/shell.h"
 #include "session/run/recordings.h"
@@ -53,8 +54,7 @@ bool is_sanitized(const fs::path& program) {
                                                          "__msan_init"};
   constexpr size_t kWindow = 1UL << 20U;
   constexpr size_t kOverlap = 32;
-  std::error_code missing;
-  if (!fs::is_regular_file(program, missing)) return false;
+  if (!is_file(program)) return false;
   std::ifstream file(program, std::ios::binary);
   std::string window;
   while (file) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/needed.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
@@ -267,8 +268,7 @@ class Pipeline {
     const auto scrubbed =
         capture::scrub_environment(exported, recorded_variables(request_.engines));
     if (scrubbed) return true;
-    std::error_code ignored;
-    fs::remove(exported, ignored);
+    remove_file(exported);
     fail_backend("nsys", scrubbed.error());
     return false;
   }

@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
 #include "capture/launcher.h"
+#include "capture/shell.h"
 #include "readers/shared/reader.h"
 #include "session/bundle/run_dir.h"
 
@@ -20,7 +21,7 @@ namespace llmprof::session {
 namespace {
 
 constexpr std::string_view kRankPrefix = "rank";
-constexpr size_t kLauncherWords = 256UL << 10U;  // bytes at the end of the output
+constexpr std::streamoff kLauncherWords = 256L << 10U;  // bytes at the end of the output
 
 std::optional<RankLog> parse_log_name(const std::string& stem) {
   const size_t dash = stem.find('-');
@@ -30,18 +31,6 @@ std::optional<RankLog> parse_log_name(const std::string& stem) {
   const auto process = parse_int(std::string_view(stem).substr(dash + 1));
   if (!rank || *rank < 0) return std::nullopt;
   return RankLog{static_cast<uint64_t>(*rank), static_cast<uint64_t>(process.value_or(0)), false};
-}
-
-std::string end_of_output(const fs::path& log) {
-  std::ifstream stream(log, std::ios::binary | std::ios::ate);
-  const std::streamoff size = stream.tellg();
-  if (!stream || size <= 0) return {};
-  const auto wanted = std::min(size, static_cast<std::streamoff>(kLauncherWords));
-  stream.seekg(size - wanted);
-  std::string text(static_cast<size_t>(wanted), '\0');
-  stream.read(text.data(), wanted);
-  text.resize(static_cast<size_t>(stream.gcount()));
-  return text;
 }
 
 // What the launcher printed about its ranks.
@@ -99,17 +88,6 @@ RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence&
   return recorded({});
 }
 
-bool stopped_by_us(const capture::CommandRecord& command) {
-  switch (command.result.end) {
-    case capture::ProcessEnd::timed_out:
-    case capture::ProcessEnd::over_limit:
-    case capture::ProcessEnd::stopped:
-      return true;
-    default:
-      return command.asked_to_stop;
-  }
-}
-
 RanksRecord record_of_rank(const RankOfJob& own, RankState state, std::string detail) {
   RanksRecord record;
   record.world_size = own.world_size;
@@ -140,8 +118,7 @@ RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captur
 // Ranks that have ended are not read again: there may be a thousand on a remote file system.
 bool has_ended(const fs::path& folder) {
   Diagnostics ignored;  // an unreadable file is read again later
-  std::error_code trouble;
-  if (!fs::is_regular_file(folder / "ranks.json", trouble)) return false;
+  if (!is_file(folder / "ranks.json")) return false;
   const RanksRecord record = read_ranks_record(folder, ignored);
   return record.finished && !record.ranks.empty();
 }
@@ -190,10 +167,13 @@ RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
   if (!launcher && by_exit.size() < 2) return record;
   Evidence evidence;
   evidence.launcher = launcher ? launcher->name : "its launcher";
-  evidence.ended_by_us = stopped_by_us(command);
+  evidence.ended_by_us = command.result.hit_limit() || command.asked_to_stop;
   evidence.failed = !command.ended_well() && !evidence.ended_by_us;
   evidence.any_by_exit = std::ranges::any_of(by_exit, [](const auto& rank) { return rank.second; });
-  if (evidence.failed) evidence.report = report_of_launcher(end_of_output(command.log), logs);
+  if (evidence.failed) {
+    evidence.report =
+        report_of_launcher(capture::file_part(command.log, -kLauncherWords, kLauncherWords), logs);
+  }
   if (by_exit.empty() && evidence.report.by_rank.empty()) return record;
   if (launcher) record.world_size = launcher->ranks;
   std::set<uint64_t> ranks;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "capture/launcher.h"
@@ -149,8 +150,7 @@ void keep_median(const RunRequest& request, const Artifacts& bundle, const Contr
   fs::rename(bundle.path(numbered(request, kControlLaunches, median.number)),
              bundle.path(kControlLaunches), none);
   const fs::path metrics = bundle.path(numbered(request, "stage1/metrics", median.number, ".json"));
-  std::error_code ignored;
-  if (!fs::exists(metrics, ignored)) return;
+  if (!path_exists(metrics)) return;
   bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics)));
 }
 
@@ -342,8 +342,7 @@ capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bun
     bundle.make_folder(kTorchFolder);
     record(request, torch_recording(request, bundle), result);
     const fs::path trace = bundle.path(kTrace);
-    std::error_code ignored;
-    if (fs::exists(trace, ignored)) {
+    if (path_exists(trace)) {
       result.files.emplace_back(kTrace);
     } else if (!result.failure) {
       give_up(ErrorKind::tool,

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/files.h"
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
@@ -165,9 +166,8 @@ void start_under_mpirun(RunOptions& options) {
                         "workload=cpu_llm, which needs no MPI",
                         options.facts.name, *options.ranks));
   }
-  std::error_code ignored;
   const fs::path program(argv.front());
-  if (program.has_parent_path() && !fs::exists(program, ignored)) {
+  if (program.has_parent_path() && !path_exists(program)) {
     give_up(ErrorKind::tool,
             fmt::format("{}: no such program: it is built where MPI is installed (Debian's "
                         "package libopenmpi-dev); install that, then `make build`",
@@ -244,24 +244,20 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
 
 ProgramFiles find_program_files(const fs::path& program) {
   ProgramFiles files;
-  std::error_code ignored;
   files.bin = program.parent_path();
   const fs::path above = files.bin.parent_path();
   for (const fs::path& folder : {above, above.parent_path()}) {
-    if (fs::is_regular_file(folder / "workloads" / "hf_llm.py", ignored)) {
+    if (is_file(folder / "workloads" / "hf_llm.py")) {
       files.home = folder;
       break;
     }
   }
   const fs::path collector = above / "lib" / kCollectorFile;
-  if (fs::is_regular_file(collector, ignored)) files.collector = collector;
+  if (is_file(collector)) files.collector = collector;
   return files;
 }
 
-ProgramFiles find_program_files() {
-  std::error_code ignored;
-  return find_program_files(fs::read_symlink("/proc/self/exe", ignored));
-}
+ProgramFiles find_program_files() { return find_program_files(own_program()); }
 
 Result<RunRequest> make_run_request(const RunArguments& arguments, const std::atomic<bool>* stop) {
   return attempt([&] {

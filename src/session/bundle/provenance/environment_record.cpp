@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -36,36 +35,15 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr)
 
 // The output of a program; empty if it is missing or fails.
 std::string answer_of(std::vector<std::string> argv) {
-  capture::Command command;
-  command.argv = std::move(argv);
-  command.timeout = kPatience;
-  const auto result = capture::run_process(command);
-  if (!result || !result->succeeded()) return {};
-  return result->output_tail;
-}
-
-// The first value of this key in lines "key : value" or "key=value".
-std::string value_of(std::string_view text, std::string_view key, char separator) {
-  for (const std::string_view line : split(text, '\n')) {
-    const size_t at = line.find(separator);
-    if (at != std::string_view::npos && trim(line.substr(0, at)) == key) {
-      return std::string(trim(line.substr(at + 1)));
-    }
-  }
-  return {};
+  const auto result = capture::ask_program(std::move(argv), kPatience);
+  return result && result->succeeded() ? result->output_tail : std::string();
 }
 
 std::string operating_system() {
-  std::string name = value_of(file_content("/etc/os-release").value_or(""), "PRETTY_NAME", '=');
+  const std::string text = file_content("/etc/os-release").value_or("");
+  std::string name(value_of_key(text, "PRETTY_NAME", '='));
   std::erase(name, '"');
   return name;
-}
-
-uint64_t memory_bytes() {
-  constexpr uint64_t kKib = 1024;
-  const std::string total = value_of(file_content("/proc/meminfo").value_or(""), "MemTotal", ':');
-  const auto kib = parse_int(trim(std::string_view(total).substr(0, total.find(' '))));
-  return kib && *kib > 0 ? static_cast<uint64_t>(*kib) * kKib : 0;
 }
 
 std::string toolkit_version() {
@@ -85,13 +63,8 @@ struct Gpus {
 
 Gpus ask_driver() {
   constexpr size_t kDriver = 2;
-  constexpr std::array<std::string_view, 7> kKeys = {"name",
-                                                     "uuid",
-                                                     "driver",
-                                                     "memory_mib",
-                                                     "max_sm_clock_mhz",
-                                                     "max_memory_clock_mhz",
-                                                     "compute_capability"};
+  const auto keys = split(
+      "name uuid driver memory_mib max_sm_clock_mhz max_memory_clock_mhz compute_capability", ' ');
   Gpus gpus;
   const std::string text = answer_of(
       {"nvidia-smi",
@@ -99,11 +72,11 @@ Gpus ask_driver() {
        "--format=csv,noheader,nounits"});
   for (const std::string_view line : split(text, '\n')) {
     const auto cells = split(line, ',');
-    if (cells.size() != kKeys.size()) continue;
+    if (cells.size() != keys.size()) continue;
     gpus.driver = trim(cells[kDriver]);
     Json& row = gpus.rows.emplace_back(Json::object());
-    for (size_t i = 0; i < kKeys.size(); ++i) {
-      if (i != kDriver) row[kKeys[i]] = trim(cells[i]);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (i != kDriver) row[keys[i]] = trim(cells[i]);
     }
   }
   return gpus;
@@ -154,7 +127,7 @@ std::string environment_record(const analysis::EngineRules& engines) {
       {"cpu",
        {{"name", text_or_null(cpu_name(file_content("/proc/cpuinfo").value_or("")))},
         {"count", usable_cpu_times().value_or(CpuTimes()).cpus},
-        {"memory_bytes", memory_bytes()}}},
+        {"memory_bytes", machine_memory_bytes()}}},
       {"os", text_or_null(operating_system())},
       {"kernel", text_or_null(kernel)},
       {"host", text_or_null(system.nodename)},

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/files.h"
 #include "base/secrets/secrets.h"
 #include "capture/process.h"
 #include "config/compose.h"
@@ -50,10 +51,8 @@ std::string sha256(const fs::path& file) {
 // Files that determine the outcome and may change later: the program and its files.
 std::vector<fs::path> files_of(const RunOptions& options) {
   std::vector<fs::path> files;
-  std::error_code ignored;
   const auto add = [&](const fs::path& path) {
-    if (!path.empty() && fs::is_regular_file(path, ignored) &&
-        std::ranges::find(files, path) == files.end()) {
+    if (!path.empty() && is_file(path) && std::ranges::find(files, path) == files.end()) {
       files.push_back(path);
     }
   };
