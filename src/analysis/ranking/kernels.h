@@ -35,9 +35,7 @@ struct KernelRow : Calls {
   std::optional<double> flops;
   std::optional<double> bytes;
   std::map<std::string, profile::Metric> metrics;
-  // What the metrics were measured on. Shapes are from the timeline if there is one, otherwise from
-  // the profiler. A shape may also run in other ranges, see KernelRanking::measured_kernels.
-  std::vector<trace::ShapeId> measured_shapes;
+  // What the metrics were measured on.
   size_t measured_grids = 0;                    // distinct grids
   std::optional<trace::Extent> commonest_grid;  // the grid of most measured launches
 };

@@ -96,7 +96,6 @@ class Join {
       const trace::LaunchShape& launch = trace_.shapes[kernels.shape[i]];
       Shape shape{names_.of(kernels.name[i]), launch.grid, launch.block, 0};
       of_kernel_[i].fill(count(shape));
-      note_shape(shape, of_kernel_[i].front(), kernels.shape[i]);
       if (!kernels.launch[i].valid()) continue;
       const size_t row = kernels.launch[i].index();
       shape.range = range_of_path[open.at(trace_.launches.thread[row], trace_.launches.start[row])];
@@ -131,8 +130,7 @@ class Join {
       if (joined[i]) result.joined += launches[i];
     }
     for (size_t i = 0; i < launches.size(); ++i) {
-      if (joined[i] && launches[i] > 0)
-        measured(trace::IdentityId(i), launches[i], against_timeline);
+      if (joined[i]) count_grid(trace_.identities[trace::IdentityId(i)], launches[i]);
     }
     keep_commonest_grids();
     const std::vector<std::string> labels = metric_labels(trace_);
@@ -153,7 +151,6 @@ class Join {
     if (place == counts_.size()) {
       counts_.push_back(0);
       covered_.push_back(false);
-      shapes_.emplace_back();
     }
     ++counts_[place];
     return place;
@@ -168,35 +165,16 @@ class Join {
     return shape;
   }
 
-  // Launches of one grid and block may differ in registers or shared memory. Neighbors mostly
-  // repeat: only new pairs cost a lookup of their shapes.
-  void note_shape(const Shape& shape, uint32_t place, trace::ShapeId id) {
-    const uint64_t pair = (uint64_t{shape.kernel} << kIdBits) | id.value;
-    if (noted_.insert(pair).second) shapes_[place].push_back(id);
-  }
-
   // None if the timeline has no such launch.
   std::optional<uint32_t> find(const Shape& shape) {
     const uint32_t place = timeline_.intern(shape).value;
     return place < counts_.size() ? std::optional(place) : std::nullopt;
   }
 
-  void measured(trace::IdentityId id, uint64_t launches, bool against_timeline) {
-    const trace::ProfiledIdentity& identity = trace_.identities[id];
+  void count_grid(const trace::ProfiledIdentity& identity, uint64_t launches) {
+    if (!identity.shape.valid() || launches == 0) return;
     const Shape shape = shape_of(identity);
-    std::vector<trace::ShapeId> shapes;
-    if (against_timeline) {
-      if (const auto place = find(shape)) shapes = shapes_[*place];
-    } else if (identity.shape.valid()) {
-      shapes = {identity.shape};
-    }
-    for (KernelRow* row : rows_[shape.kernel]) {
-      for (const trace::ShapeId each : shapes) {
-        auto& all = row->measured_shapes;
-        if (std::ranges::find(all, each) == all.end()) all.push_back(each);
-      }
-      if (identity.shape.valid()) grids_[row][shape.grid] += launches;
-    }
+    for (KernelRow* row : rows_[shape.kernel]) grids_[row][shape.grid] += launches;
   }
 
   void keep_commonest_grids() {
@@ -233,12 +211,9 @@ class Join {
   std::unordered_set<uint32_t> summarized_;  // kernel numbers already counted
   trace::Interner<trace::Id<struct TimelineShapeKind>, Shape> timeline_;
   // By shape of the timeline; shapes that only a profiler saw come after these.
-  std::vector<uint64_t> counts_;                     // kernels
-  std::vector<bool> covered_;                        // whether one was measured
-  std::vector<std::vector<trace::ShapeId>> shapes_;  // without range: with all registers
-  std::vector<std::array<uint32_t, 2>> of_kernel_;   // indices without and with its range
-  static constexpr unsigned kIdBits = 32;
-  std::unordered_set<uint64_t> noted_;  // kernel number and shape
+  std::vector<uint64_t> counts_;                    // kernels
+  std::vector<bool> covered_;                       // whether one was measured
+  std::vector<std::array<uint32_t, 2>> of_kernel_;  // indices without and with its range
   std::unordered_map<KernelRow*, std::map<trace::Extent, uint64_t>>
       grids_;  // measured launches by grid
   bool timeline_knows_ranges_ = false;

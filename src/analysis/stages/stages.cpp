@@ -84,16 +84,10 @@ profile::StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
 }
 
 void GpuWork::add(Kind kind, Nanoseconds start, Nanoseconds end) {
-  // Time that [start, end) adds to a union that ends at `reached`.
-  const auto extend = [&](Nanoseconds& sum, Nanoseconds& reached) {
-    sum += std::max<Nanoseconds>(0, end - std::max(start, reached));
-    reached = std::max(reached, end);
-  };
   switch (kind) {
     case Kind::kernel:
       ++kernel_count;
       kernel_sum += end - start;
-      extend(kernel_busy, last_kernel_end);
       break;
     case Kind::memory:
       memory_sum += end - start;
@@ -104,7 +98,8 @@ void GpuWork::add(Kind kind, Nanoseconds start, Nanoseconds end) {
   }
   if (!any) first_start = last_end = start;
   any = true;
-  extend(busy, last_end);
+  busy += std::max<Nanoseconds>(0, end - std::max(start, last_end));
+  last_end = std::max(last_end, end);
 }
 
 void meter_work(const trace::Trace& trace, Stages& stages) {

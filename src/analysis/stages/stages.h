@@ -27,14 +27,12 @@ using profile::WarmupReason;
 struct GpuWork {
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
-  Nanoseconds kernel_busy = 0;       // union of the kernels
   Nanoseconds hidden_graph_sum = 0;  // replays with hidden kernels
   Nanoseconds memory_sum = 0;
   Nanoseconds busy = 0;  // union of all work
   bool any = false;
   Nanoseconds first_start = 0;  // of all work
   Nanoseconds last_end = 0;
-  Nanoseconds last_kernel_end = INT64_MIN;
 
   enum class Kind : uint8_t { kernel, memory, replay };
   // Call in order of start.
