@@ -10,19 +10,13 @@
 
 namespace llmprof {
 
-// Each function reorders the values, of which there must be at least one.
+// There must be at least one value. Functions of a span reorder its values.
 
 template <class Value>
 Value value_of_rank(std::span<Value> values, size_t rank) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank),
                    values.end());
   return values[rank];
-}
-
-// For an even number of values, the larger of the two in the middle.
-template <class Value>
-Value upper_median(std::vector<Value>& values) {
-  return value_of_rank(std::span(values), values.size() / 2);
 }
 
 // Index from 0 of the smallest value that at least `fraction` of all values do not exceed.
@@ -34,9 +28,17 @@ template <class Value>
 Value nearest_rank(std::span<Value> values, double fraction) {
   return value_of_rank(values, nearest_rank_of(values.size(), fraction));
 }
+
+// The median is the percentile 50 by nearest rank: of an even number of values, the smaller of the
+// two in the middle, so that it is always one of them.
+constexpr size_t median_rank(size_t count) { return (count - 1) / 2; }
 template <class Value>
-Value nearest_rank(std::vector<Value>& values, double fraction) {
-  return nearest_rank(std::span(values), fraction);
+Value median(std::span<Value> values) {
+  return value_of_rank(values, median_rank(values.size()));
+}
+template <class Value>
+Value median(std::vector<Value> values) {
+  return median(std::span(values));
 }
 
 // The 97.5 % quantile of Student's distribution: half of a 95 % interval is this times the standard

@@ -14,7 +14,6 @@ constexpr double kSameMode = 0.67;       // of the median
 constexpr size_t kFewestUnlike = 3;
 constexpr Nanoseconds kUnlikeTimes = 2;  // times the median, if few steps are comparable
 constexpr uint64_t kMoreTokens = 2;      // times as many
-constexpr double kMiddle = 0.50;
 
 uint32_t stage_of(const Stages& stages, const Step& step) {
   return stages.instances[step.instance.index()].stage;
@@ -44,7 +43,7 @@ std::vector<uint32_t> ordered_steps(const Stages& stages) {
 
 using Rows = std::span<const uint32_t>;  // of Stages::steps, comparable, by wall time
 
-uint32_t middle_of(Rows rows) { return rows[(rows.size() - 1) / 2]; }
+uint32_t middle_of(Rows rows) { return rows[median_rank(rows.size())]; }
 
 class Outliers {
  public:
@@ -102,7 +101,7 @@ class Outliers {
         apart.push_back(median - wall);
       }
     }
-    return nearest_rank(apart, kMiddle);
+    return llmprof::median(std::span(apart));
   }
 
   // Groups steps by stage and kind if few are comparable, as in an engine whose batch changes.

@@ -223,7 +223,7 @@ std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const Kerne
     for (const auto& [start, end] : owners.samples()) intervals.push_back(end - start);
   }
   if (intervals.empty()) return std::nullopt;
-  sampled.interval = to_milliseconds(nearest_rank(intervals, 0.5));
+  sampled.interval = to_milliseconds(median(std::span(intervals)));
   sampled.least_share_of_sample = {kLeastShareOfSample};
   return sampled;
 }

@@ -163,7 +163,7 @@ class StageBuilder {
       times.push_back(found.sequence->start(passes[i + 1].begin) -
                       found.sequence->start(passes[i].begin));
     }
-    return times.front() > threshold::kWellMore * middle(times) ? first + 1 : 0;
+    return times.front() > threshold::kWellMore * median(times) ? first + 1 : 0;
   }
 
   // Noted under prefill; dropped if there is no prefill.

@@ -37,7 +37,7 @@ bool ends_with_large_product(const KernelSequence& sequence, const ForwardPass& 
     }
   }
   return last > 0 && !in_layers.empty() &&
-         last >= threshold::kClearlyMore * nearest_rank(in_layers, kMedian);
+         last >= threshold::kClearlyMore * median(std::span(in_layers));
 }
 
 double steps_per_prefill(std::span<const ForwardPass> passes) {

@@ -47,7 +47,7 @@ class Preparations {
     }
     // Most of them immediately follow the previous request.
     const bool in_turn = 2 * gaps.size() > candidates && candidates > 2;
-    const Nanoseconds usual = gaps.empty() ? 0 : nearest_rank(gaps, kMedian);
+    const Nanoseconds usual = gaps.empty() ? 0 : median(std::span(gaps));
     bool first = true;
     for (size_t row = 0; row < since.size(); ++row) {
       if (!since[row]) continue;

@@ -17,7 +17,7 @@ uint64_t blocks_of(const trace::Extent& extent) {
 // The value with the most votes, if it has at least half.
 std::optional<uint64_t> majority(const std::vector<uint64_t>& votes) {
   if (votes.empty()) return std::nullopt;
-  const uint64_t value = middle(votes);
+  const uint64_t value = median(votes);
   const auto same = static_cast<size_t>(std::ranges::count(votes, value));
   return 2 * same < votes.size() ? std::nullopt : std::optional(value);
 }
@@ -68,7 +68,7 @@ class Measure {
       if (sequence_.kernel_class(at) == KernelClass::norm && by_row) norm_rows.push_back(grid[0]);
     }
     if (pass.replay()) return;
-    if (!threads.empty()) size.threads = middle(std::move(threads));
+    if (!threads.empty()) size.threads = median(std::move(threads));
     size.tokens = gathered_rows(pass.embedding);
     if (!size.tokens && norm_rows.size() >= pass.layers) size.tokens = majority(norm_rows);
     size.sequences = gathered_rows(pass.row_gather);
@@ -209,7 +209,8 @@ ThreadsByName threads_by_name(const KernelSequence& sequence, const ForwardPass&
   return threads;
 }
 
-// Median over the common kernels; 0 if there are too few.
+// What at least half of the common kernels reach; 0 if there are too few. Half of them may not
+// depend on the number of tokens.
 double ratio_of(const ThreadsByName& own, const ThreadsByName& reference) {
   std::vector<double> ratios;
   for (const auto& [name, threads] : own) {
@@ -217,7 +218,8 @@ double ratio_of(const ThreadsByName& own, const ThreadsByName& reference) {
     if (known == reference.end() || known->second == 0) continue;
     ratios.push_back(static_cast<double>(threads) / static_cast<double>(known->second));
   }
-  return ratios.size() < threshold::kSeveral ? 0 : middle(std::move(ratios));
+  if (ratios.size() < threshold::kSeveral) return 0;
+  return value_of_rank(std::span(ratios), ratios.size() / 2);
 }
 
 }  // namespace

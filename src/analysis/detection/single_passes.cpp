@@ -40,7 +40,7 @@ bool leaves_most_rows(const KernelSequence& sequence, const ForwardPass& pass) {
     if (sequence.works_by_row(at)) threads.push_back(sequence.threads(at));
   }
   return head > pass.last_beat && sequence.threads(head) > 0 && !threads.empty() &&
-         middle(threads) >= threshold::kClearlyMore * sequence.threads(head);
+         median(std::move(threads)) >= threshold::kClearlyMore * sequence.threads(head);
 }
 
 // The last GEMM after `last_beat`, and the work launched right after it.

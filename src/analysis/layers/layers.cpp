@@ -167,7 +167,7 @@ void add_rows(const KernelsByLayer& found, const Stage& stage, uint32_t model,
   }
   std::vector<uint64_t> counts;
   for (const auto& [name, layer] : by_name) counts.push_back(layer.sum.kernel_count);
-  const uint64_t median = upper_median(counts);
+  const uint64_t usual = median(std::span(counts));
   const auto push = [&](profile::Layer row) -> profile::Layer& {
     row.stage = to_printable(stage.name);
     row.model_layers = unless_zero<uint64_t>(model);
@@ -177,7 +177,7 @@ void add_rows(const KernelsByLayer& found, const Stage& stage, uint32_t model,
   for (auto& [name, layer] : by_name) {
     layer.row = LayerRowId(layers.rows.size());
     push(layer.sum.row(name, found.passes)).note_reasons =
-        note_if_unlike(layer.sum, median, found.passes);
+        note_if_unlike(layer.sum, usual, found.passes);
     for (const auto& [part, sum] : layer.parts) {
       push(sum.row(fmt::format("{}/{}", name, part), found.passes)).part = true;
     }

@@ -112,7 +112,7 @@ size_t beats_in_a_repeat(const std::vector<LayerBeat>& beats, const RepeatedStre
     const size_t repeat = (beat.first - period.begin) / period.period;
     if (repeat < counts.size()) ++counts[repeat];
   }
-  return upper_median(counts);
+  return median(std::span(counts));
 }
 
 std::vector<size_t> period_cuts(const RepeatedStretch& period) {

@@ -30,7 +30,7 @@ KernelRow row_of(const trace::Trace& trace, const Group& group, std::span<Nanose
   const auto [least, most] = std::ranges::minmax_element(durations);
   row.min = *least;
   row.max = *most;
-  row.p50 = nearest_rank(durations, kMedian);
+  row.p50 = median(durations);
   row.p99 = nearest_rank(durations, kTail);
   return row;
 }

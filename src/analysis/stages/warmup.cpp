@@ -31,8 +31,6 @@ struct InstanceSample {
 // In order; samples of one row belong together (a request). A row is compared with later ones.
 using SampleSeries = std::vector<std::vector<InstanceSample>>;
 
-Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, kMedian); }
-
 bool alike(Nanoseconds a, Nanoseconds b) {
   return as_double(std::max(a, b)) <= as_double(std::min(a, b)) * threshold::kClearlyLonger;
 }
@@ -77,7 +75,8 @@ std::optional<double> longest_normal(const InstanceSample& first,
   }
   if (of_work.empty() || (rest.size() == 1 && !once)) return std::nullopt;
   if (rest.size() == 1 && first.work) return as_double(of_work[0]) * threshold::kClearlyLonger;
-  return as_double(nearest_rank(of_work, threshold::kAlmostAll)) * threshold::kClearlyMore;
+  return as_double(nearest_rank(std::span(of_work), threshold::kAlmostAll)) *
+         threshold::kClearlyMore;
 }
 
 // A request starts where the first request's first stage recurs.

@@ -47,7 +47,7 @@ Summary summarize_reordering(std::span<Nanoseconds> values) {
     }
     result.std = std::sqrt(squares / (count - 1));
   }
-  const size_t middle = nearest_rank_of(values.size(), kMedian);
+  const size_t middle = median_rank(values.size());
   result.p50 = value_of_rank(values, middle);
   // Values before the median's position are not larger.
   result.p99 =

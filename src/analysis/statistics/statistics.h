@@ -17,7 +17,6 @@
 
 namespace llmprof::analysis {
 
-inline constexpr double kMedian = 0.50;
 inline constexpr double kTail = 0.99;
 
 // Statistics of durations, in nanoseconds. Percentiles by nearest rank.
@@ -39,12 +38,6 @@ Summary summarize(std::vector<Nanoseconds> values);
 Summary summarize_reordering(std::span<Nanoseconds> values);
 
 inline double as_double(Nanoseconds time) { return static_cast<double>(time); }
-
-// The middle value; of an even number, the larger of the two middle ones. Needs at least one value.
-template <class Value>
-Value middle(std::vector<Value> values) {
-  return upper_median(values);
-}
 
 // The entry with the largest count; of several, the first. Needs at least one entry.
 template <class Counts>

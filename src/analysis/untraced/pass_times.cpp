@@ -70,7 +70,7 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
       periods.push_back(passes[i + 1].start - passes[i].start);
     }
   }
-  return periods.empty() ? 0 : as_double(nearest_rank(periods, 0.5));
+  return periods.empty() ? 0 : as_double(median(std::span(periods)));
 }
 
 // If the next launch follows at once, it shows the end. Otherwise the host does so much in between,
@@ -165,8 +165,8 @@ std::vector<UnnotedEnd> unnoted_ends(const std::vector<TimedPass>& passes,
   std::vector<UnnotedEnd> ends(stages.stages.size());
   for (size_t stage = 0; stage < ends.size(); ++stage) {
     if (shares[stage].empty()) continue;
-    ends[stage].share_until_next = std::clamp(middle(shares[stage]), 0.0, 1.0);
-    ends[stage].after_last_launch = middle(after_launch[stage]);
+    ends[stage].share_until_next = std::clamp(median(shares[stage]), 0.0, 1.0);
+    ends[stage].after_last_launch = median(after_launch[stage]);
   }
   return ends;
 }

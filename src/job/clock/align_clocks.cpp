@@ -21,7 +21,7 @@ constexpr int kFitRounds = 6;
 double median_absolute(const std::vector<double>& values) {
   std::vector<double> absolute(values.size());
   std::ranges::transform(values, absolute.begin(), [](double value) { return std::abs(value); });
-  return upper_median(absolute);
+  return median(std::span(absolute));
 }
 
 // Differences against time, both relative to the middle point, so that doubles hold them exactly.
@@ -63,8 +63,7 @@ std::vector<double> residuals_of(const Points& points, const Line& line) {
 
 Line first_line(const Points& points) {
   Line line{0, robust_slope(points.time, points.difference)};
-  auto left = residuals_of(points, line);
-  line.at_0 = upper_median(left);
+  line.at_0 = median(residuals_of(points, line));
   return line;
 }
 
@@ -101,8 +100,7 @@ Line refined(const Points& points, const Line& before) {
 }
 
 Line robust_line(const Points& points) {
-  auto differences = points.difference;
-  const Line constant{upper_median(differences), 0};
+  const Line constant{median(points.difference), 0};
   if (points.time.size() < kFewestForDrift) return constant;
   Line line = first_line(points);
   for (int round = 0; round < kFitRounds; ++round) line = refined(points, line);
@@ -220,7 +218,7 @@ void add_residuals(Aligning& state) {
     state.clocks[part]->collectives = left[part].size();
     state.clocks[part]->residual_max =
         profile::to_milliseconds(*std::ranges::max_element(left[part]));
-    state.clocks[part]->residual_p50 = profile::to_milliseconds(upper_median(left[part]));
+    state.clocks[part]->residual_p50 = profile::to_milliseconds(median(std::span(left[part])));
   }
 }
 
@@ -238,7 +236,7 @@ double robust_slope(const std::vector<double>& time, const std::vector<double>& 
     const double apart = time[i + half] - time[i];
     if (apart > 0) slopes.push_back((difference[i + half] - difference[i]) / apart);
   }
-  return slopes.empty() ? 0 : upper_median(slopes);
+  return slopes.empty() ? 0 : median(std::span(slopes));
 }
 
 ClockFit fit_clock(const std::vector<Nanoseconds>& on_first,

@@ -21,7 +21,7 @@ constexpr Nanoseconds kMostTolerance = 50'000'000;
 Nanoseconds median_interval(const LaneCalls& of) {
   std::vector<Nanoseconds> intervals;
   for (size_t i = 1; i < of.end.size(); ++i) intervals.push_back(of.end[i] - of.end[i - 1]);
-  return intervals.empty() ? kWidest : upper_median(intervals);
+  return intervals.empty() ? kWidest : median(std::span(intervals));
 }
 
 Nanoseconds tolerance_of(const LaneCalls& first, const LaneCalls& second) {

@@ -125,14 +125,14 @@ class ShiftSearch {
 
   void measure(double base, Fit& fit) {
     left_ = difference_;
-    fit.offset = base + upper_median(left_);
+    fit.offset = base + median(std::span(left_));
     double slope = time_.size() < kEarlyProbes ? 0 : robust_slope(time_, difference_);
     if (std::abs(slope) > kLargestSlope) slope = 0;
     left_.resize(time_.size());
     for (size_t i = 0; i < time_.size(); ++i) left_[i] = difference_[i] - slope * time_[i];
-    const double at_0 = upper_median(left_);
+    const double at_0 = median(std::span(left_));
     for (double& value : left_) value = std::abs(value - at_0);
-    fit.spread = upper_median(left_);
+    fit.spread = median(std::span(left_));
   }
 
   [[nodiscard]] double from_rough(const Fit& fit) const {

@@ -204,7 +204,7 @@ class StragglerSearch {
   [[nodiscard]] double single_limit(uint32_t stage) const {
     std::vector<Nanoseconds> longest = stages_[stage].longest.unpacked();
     if (longest.empty() || !stages_[stage].by_collectives) return INFINITY;
-    const auto usual = static_cast<double>(nearest_rank(longest, 0.5));
+    const auto usual = static_cast<double>(median(std::span(longest)));
     const double of_unit = kShareOfUnit * wall(stage) / steps(stage);
     return std::max({kTimesUsual * usual, std::min(of_unit, kLongDelay), kShortestDelay});
   }
@@ -347,8 +347,8 @@ class StragglerSearch {
       }
       if (own->sm_clock) note(own->sm_clock->value, rank.clock, clocks);
     }
-    if (!tokens.empty()) rank.tokens_of_others = upper_median(tokens);
-    if (!clocks.empty()) rank.clock_of_others = upper_median(clocks);
+    if (!tokens.empty()) rank.tokens_of_others = median(std::span(tokens));
+    if (!clocks.empty()) rank.clock_of_others = median(std::span(clocks));
     return rank;
   }
 
