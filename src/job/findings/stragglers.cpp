@@ -247,33 +247,42 @@ class StragglerSearch {
     return longest;
   }
 
+  // The waits for a rank are clear if they are long and ahead of those for any rank that it meets.
+  // A rank that meets none with clear waits may still have single delays.
   void add_stragglers(uint32_t number, std::vector<profile::Straggler>& found) const {
     const StageWaits& stage = stages_[number];
-    std::vector<uint8_t> named(parts_.size(), 0);
+    std::vector<uint8_t> is_clear(parts_.size(), 0);
+    for (uint32_t part = 0; part < parts_.size(); ++part) {
+      const double longest = stage.by_part[part].longest;
+      is_clear[part] = longest > 0 && longest >= kClearShareOfWall * wall(number) &&
+                       longest >= kAheadOfSecond * second(stage.by_part, part);
+    }
     for (uint32_t part = 0; part < parts_.size(); ++part) {
       const RankWaits& all = stage.by_part[part];
       const RankWaits& single = stage.single[part];
-      if (all.longest <= 0 || all.longest < kClearShareOfWall * wall(number) ||
-          all.longest < kAheadOfSecond * second(stage.by_part, part)) {
-        continue;
-      }
-      const bool in_few = single.last > 0 && single.longest >= kNearlyAlways * all.longest &&
-                          static_cast<double>(single.last) <=
-                              std::max(1.0, kFew * static_cast<double>(all.meetings));
-      found.push_back(straggler(number, part, in_few ? single : all, in_few));
-      named[part] = 1;
-      for (uint32_t other = 0; other < parts_.size(); ++other) {
-        if (peers_[part][other] != 0) named[other] = 1;
-      }
+      const bool one_by_one = is_clear[part] != 0 ? is_mostly(single, all)
+                                                  : !meets(part, is_clear) && leads(stage, part);
+      if (is_clear[part] == 0 && !one_by_one) continue;
+      found.push_back(straggler(number, part, one_by_one ? single : all, one_by_one));
     }
-    for (uint32_t part = 0; part < parts_.size(); ++part) {
-      const RankWaits& delays = stage.single[part];
-      if (named[part] != 0 || delays.last == 0 ||
-          delays.longest < kSingleAheadOfSecond * second(stage.single, part)) {
-        continue;
-      }
-      found.push_back(straggler(number, part, delays, true));
+  }
+
+  // Whether few delays make up nearly all of the waits for a rank.
+  static bool is_mostly(const RankWaits& single, const RankWaits& all) {
+    return single.last > 0 && single.longest >= kNearlyAlways * all.longest &&
+           static_cast<double>(single.last) <=
+               std::max(1.0, kFew * static_cast<double>(all.meetings));
+  }
+  // Whether its single delays are far ahead of those of any rank that it meets.
+  [[nodiscard]] bool leads(const StageWaits& stage, uint32_t part) const {
+    return stage.single[part].last > 0 &&
+           stage.single[part].longest >= kSingleAheadOfSecond * second(stage.single, part);
+  }
+  [[nodiscard]] bool meets(uint32_t part, const std::vector<uint8_t>& ranks) const {
+    for (uint32_t other = 0; other < ranks.size(); ++other) {
+      if (peers_[part][other] != 0 && ranks[other] != 0) return true;
     }
+    return false;
   }
 
   [[nodiscard]] profile::Straggler straggler(uint32_t number, uint32_t part, const RankWaits& waits,
