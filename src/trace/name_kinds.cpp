@@ -29,12 +29,10 @@ using enum CollectiveKind;
 // Parts of names in lower case, letters and digits only. The first one found decides: "reduce" is
 // part of "allreduce".
 constexpr std::pair<std::string_view, CollectiveKind> kCollectiveWords[] = {
-    // The second is vLLM's and SGLang's own.
-    {"allreduce|crossdevicereduce|quickreduce|ggmlcudaar", all_reduce},
+    {"allreduce", all_reduce},
     {"reducescatter", reduce_scatter},
     {"allgather", all_gather},
-    // From the fourth on: tokens are sent to experts and back.
-    {"alltoall|all2all|a2a|deepep|dpskep|nixlep|pplx", all_to_all},
+    {"alltoall|all2all|a2a", all_to_all},
     {"sendrecv", CollectiveKind::other},
     {"broadcast|bcast", broadcast},
     {"barrier", barrier},
@@ -44,11 +42,6 @@ constexpr std::pair<std::string_view, CollectiveKind> kCollectiveWords[] = {
     {"send", send},
     {"recv|receive", receive},
     {"coalesced|nccl", CollectiveKind::other}};
-
-constexpr std::array<std::string_view, 12> kCollectiveNames = {
-    "other",  "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
-    "reduce", "gather",     "scatter",        "send",       "receive",    "barrier"};
-static_assert(kCollectiveNames.size() == static_cast<size_t>(barrier) + 1);
 
 }  // namespace
 
@@ -87,10 +80,6 @@ std::optional<CollectiveKind> collective_kind(std::string_view name) {
   }
   if (plain == "wait") return std::nullopt;
   return CollectiveKind::other;
-}
-
-std::string_view to_string(CollectiveKind kind) {
-  return kCollectiveNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace llmprof::trace

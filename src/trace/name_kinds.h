@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -34,13 +35,21 @@ constexpr bool waits_for_gpu(ApiKind kind) {
 // The kind of communication between ranks that a framework's, library's or kernel's name denotes:
 // "allreduce", "_allgather_base", "ncclReduceScatter",
 // "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)". None for "wait", which communicates nothing.
-// NCCL's SendRecv kernels are `other`: they send, receive, and exchange between all.
+// NCCL's SendRecv kernels are `other`: they send, receive, and exchange between all. The names of
+// kernels that spell out nothing are in conf/kernels.yaml.
 //
 // The bytes of a collective, in CollectiveTable and in every report, are one rank's input: its part
 // of an all-gather, all data of a reduce-scatter or an all-to-all.
 std::optional<CollectiveKind> collective_kind(std::string_view name);
 
-// "all_reduce", as profile.json spells it.
-std::string_view to_string(CollectiveKind kind);
+// As profile.json and conf/kernels.yaml spell the kinds.
+inline constexpr std::array<std::string_view, 12> kCollectiveNames = {
+    "other",  "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
+    "reduce", "gather",     "scatter",        "send",       "receive",    "barrier"};
+static_assert(kCollectiveNames.size() == static_cast<size_t>(CollectiveKind::barrier) + 1);
+
+constexpr std::string_view to_string(CollectiveKind kind) {
+  return kCollectiveNames[static_cast<size_t>(kind)];
+}
 
 }  // namespace llmprof::trace

@@ -192,7 +192,8 @@ class TestTrace {
                                 "  - {function: [mul, add], class: elementwise}\n"
                                 "  - {function: [cast], class: copy/cast}\n"
                                 "  - {function: [topk], class: sampling/top-k}\n"
-                                "  - {function: [all_reduce], class: communication}\n"};
+                                "  - {function: [all_reduce], class: communication}\n"
+                                "traits: {generated: ['^triton_poi_']}\n"};
     return KernelRules::parse({&text, 1}).value();
   }
 

@@ -267,9 +267,8 @@ class CollectiveSweep {
     if (facts.key.kind != CollectiveKind::other) return facts;
     const trace::StringId name = trace_.kernels.name[kernel];
     std::optional<CollectiveKind>& kind = kinds_[name.index()];
-    if (!kind) {
-      kind = trace::collective_kind(trace_.strings[name]).value_or(CollectiveKind::other);
-    }
+    if (!kind) kind = names_[name].collective;
+    if (!kind) kind = trace::collective_kind(trace_.strings[name]).value_or(CollectiveKind::other);
     facts.key.kind = *kind;
     return facts;
   }

@@ -21,7 +21,7 @@ constexpr double kFrameworkWeight = 0.9;
 struct UsedKernel {
   trace::StringId name;
   std::string canonical;
-  std::string_view library;
+  const KernelDescription* description = nullptr;
   Calls use;
 };
 
@@ -59,7 +59,7 @@ class MeasuredKernels {
       Calls& use = of_name[row.name.index()];
       if (use.calls > 0) {
         kernels_.push_back({row.name, std::string(canonical_kernel_name(trace.strings[row.name])),
-                            row.description.library, use});
+                            &row.description, use});
       }
       use = {};
     }
@@ -83,10 +83,11 @@ class MeasuredKernels {
     return sum;
   }
   [[nodiscard]] Calls of_aten() const {
-    return sum([](const UsedKernel& kernel) { return kernel.library == kAten; });
+    return sum([](const UsedKernel& kernel) { return kernel.description->library == kAten; });
   }
-  [[nodiscard]] Calls generated(const trace::Trace& trace) const {
-    return sum([&](const UsedKernel& kernel) { return is_generated(trace.strings[kernel.name]); });
+  [[nodiscard]] Calls generated() const {
+    return sum(
+        [](const UsedKernel& kernel) { return kernel.description->has(KernelTrait::generated); });
   }
 
  private:
@@ -223,7 +224,8 @@ EngineKernels kernels_of(const EngineRule& rule, const MeasuredKernels& kernels)
   EngineKernels found;
   for (const UsedKernel& kernel : kernels.all()) {
     const SignRule* sign = sign_in(rule, EngineSign::kernels, kernel.canonical);
-    if (sign == nullptr) sign = sign_in(rule, EngineSign::kernels, kernel.library, true);
+    if (sign == nullptr)
+      sign = sign_in(rule, EngineSign::kernels, kernel.description->library, true);
     if (sign == nullptr) continue;
     if (found.sign == nullptr || sign->confidence > found.sign->confidence) found.sign = sign;
     found.use += kernel.use;
@@ -255,9 +257,9 @@ void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
   }
 }
 
-void look_at_framework(const trace::Trace& trace, const trace::Trace& operators_of,
-                       const MeasuredKernels& kernels, profile::Engine& engine) {
-  const Calls generated = kernels.generated(trace);
+void look_at_framework(const trace::Trace& operators_of, const MeasuredKernels& kernels,
+                       profile::Engine& engine) {
+  const Calls generated = kernels.generated();
   if (kernels.of_aten().calls == 0 && generated.calls == 0 && !has_torch_operators(operators_of)) {
     return;
   }
@@ -278,7 +280,7 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile
   if (aten.calls > 0) add(EngineSign::kernels, kAten, profile::Share{kernels.share(aten)});
   if (engine.compiled.value_or(false)) {
     add(EngineSign::generated_kernels, "torch.compile",
-        profile::Share{kernels.share(kernels.generated(trace))});
+        profile::Share{kernels.share(kernels.generated())});
   }
   const bool hidden = trace.graph_replays.size() > 0;
   if (!kernels.has_timeline() && !hidden) return;
@@ -292,20 +294,13 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile
 
 }  // namespace
 
-bool is_generated(std::string_view kernel_name) {
-  constexpr std::array<std::string_view, 4> kPrefixes = {"triton_poi_", "triton_red_",
-                                                         "triton_per_", "triton_tem_"};
-  return std::ranges::any_of(
-      kPrefixes, [&](std::string_view prefix) { return kernel_name.starts_with(prefix); });
-}
-
 profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
                             const trace::Trace& operators_of, const KernelRanking& ranking,
                             const Stages& stages, std::string_view command) {
   profile::Engine engine;
   Votes votes;
   const MeasuredKernels kernels(trace, ranking, stages);
-  look_at_framework(trace, operators_of, kernels, engine);
+  look_at_framework(operators_of, kernels, engine);
   look_at_names(rules, trace, operators_of, command, votes);
   look_at_kernels(rules, kernels, engine, votes);
   votes.decide(engine);

@@ -18,9 +18,6 @@ profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
                             const trace::Trace& operators_of, const KernelRanking& ranking,
                             const Stages& stages, std::string_view command);
 
-// Whether torch.compile generated the kernel with this name.
-bool is_generated(std::string_view kernel_name);
-
 // Gives findings about GPU work that have none the advice that conf/engines has for their kind and
 // the program's engine: none that the program already follows, and none for a framework that it
 // does not use.

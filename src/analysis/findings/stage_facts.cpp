@@ -145,8 +145,8 @@ class FactsCollector {
     for (const auto& of_class : facts.by_class) {
       for (const KernelInStage& kernel : of_class) {
         whole += kernel.total;
-        const trace::StringId name = ranking_.rows[kernel.row].name;
-        if (is_generated(trace_.strings[name])) generated += kernel.total;
+        const KernelDescription& described = ranking_.rows[kernel.row].description;
+        if (described.has(KernelTrait::generated)) generated += kernel.total;
       }
     }
     return generated > 0 &&

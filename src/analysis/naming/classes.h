@@ -31,6 +31,9 @@ enum class KernelTrait : uint8_t {
   split_cache,
   quantized,
   experts,
+  generated,
+  reduces_rows,
+  from_template,
 };
 constexpr auto words_of(KernelTrait /*of*/) {
   using enum KernelTrait;
@@ -44,6 +47,9 @@ constexpr auto words_of(KernelTrait /*of*/) {
       {split_cache, "attention over parts of the KV cache, or what joins these"},
       {quantized, "a product with weights of less than 16 bits"},
       {experts, "works for the experts of a mixture-of-experts model"},
+      {generated, "written by torch.compile"},
+      {reduces_rows, "generated: one block reduces one or more rows"},
+      {from_template, "generated: from a template for products or attention"},
   });
 }
 inline constexpr size_t kKernelTraits = profile::kWords<KernelTrait>.size();
@@ -52,7 +58,10 @@ struct KernelDescription {
   std::string short_name;  // printable, 1 to 60 characters
   std::string library;     // empty if the name does not show it
   KernelClass kernel_class = KernelClass::other;
-  std::bitset<kKernelTraits> traits;
+  std::bitset<kKernelTraits> traits{};
+  // If kernels.yaml says what the name abbreviates; else none.
+  std::string number_format{};  // that tensor cores multiply
+  std::optional<trace::CollectiveKind> collective{};
 
   [[nodiscard]] bool has(KernelTrait trait) const {
     return traits.test(static_cast<size_t>(trait));

@@ -3,18 +3,34 @@
 #include <map>
 #include <string>
 
+#include "analysis/naming/kernel_rules_file.h"
 #include "analysis/naming/short_name.h"
 
 namespace llmprof::analysis {
 namespace {
 
-const OperationWords& some_words() {
-  static const OperationWords words = {{"_to_copy", "cast"},
-                                       {"_unsafe_view", "view"},
-                                       {"_softmax", "softmax"},
-                                       {"silu", "SiLU"},
-                                       {"_scaled_dot_product_cudnn_attention", "sdpa"}};
-  return words;
+// The roles of the shipped kernels.yaml, with a few words.
+const FusedOperators& some_operators() {
+  static const FusedOperators operators = [] {
+    KernelRulesFile shipped;
+    read_kernel_rules(*config::built_in_conf("kernels.yaml"), shipped);
+    shipped.operators.words = {{"_to_copy", "cast"},
+                               {"_unsafe_view", "view"},
+                               {"_softmax", "softmax"},
+                               {"silu", "SiLU"},
+                               {"_scaled_dot_product_cudnn_attention", "sdpa"}};
+    return shipped.operators;
+  }();
+  return operators;
+}
+
+KernelClass class_of_fused(std::string_view name) {
+  static const auto rules = KernelRules::load({});
+  return fused_class(name, rules->describe(name), some_operators());
+}
+
+std::string operations_of(std::string_view name, size_t longest) {
+  return fused_operations(name, class_of_fused(name), some_operators(), longest);
 }
 
 // From gpt-fast's decode on an H200, where the launch shape distinguishes products from norms: a
@@ -31,7 +47,7 @@ TEST(FusedClass, ProductsAreDistinguishedFromReadersOfTheirResults) {
       {"triton_poi_fused__unsafe_view_index_put_mm_split_with_sizes_transpose_view_3",
        KernelClass::elementwise}};
   for (const auto& [name, kernel_class] : expected) {
-    EXPECT_EQ(to_string(fused_class(name, some_words())), to_string(kernel_class)) << name;
+    EXPECT_EQ(to_string(class_of_fused(name)), to_string(kernel_class)) << name;
   }
 }
 
@@ -59,20 +75,17 @@ TEST(FusedClass, WhatTakesTheTimeDecides) {
        KernelClass::copy_cast},
       {"triton_poi_fused_mul_silu_5", KernelClass::elementwise}};
   for (const auto& [name, kernel_class] : expected) {
-    EXPECT_EQ(to_string(fused_class(name, some_words())), to_string(kernel_class)) << name;
+    EXPECT_EQ(to_string(class_of_fused(name)), to_string(kernel_class)) << name;
   }
 }
 
 TEST(FusedOperations, BeginWithWhatDecides) {
-  EXPECT_EQ(
-      fused_operations("triton_red_fused__to_copy_add_mean_mm_rsqrt_t_view_15", some_words(), 34),
-      "mm, cast, add, mean, rsqrt");
-  EXPECT_EQ(fused_operations("triton_red_fused__to_copy__unsafe_view_add_mean_mm_rsqrt_18",
-                             some_words(), 34),
+  EXPECT_EQ(operations_of("triton_red_fused__to_copy_add_mean_mm_rsqrt_t_view_15", 34),
+            "mm, cast, add, mean, rsqrt");
+  EXPECT_EQ(operations_of("triton_red_fused__to_copy__unsafe_view_add_mean_mm_rsqrt_18", 34),
             "cast, add, mean, rsqrt");
-  EXPECT_EQ(fused_operations("triton_poi_fused_view_0", some_words(), 34), "view");
-  EXPECT_EQ(fused_operations("triton_red_fused_add_mean_mul_pow_1", some_words(), 14),
-            "add, mean, \xE2\x80\xA6");
+  EXPECT_EQ(operations_of("triton_poi_fused_view_0", 34), "view");
+  EXPECT_EQ(operations_of("triton_red_fused_add_mean_mul_pow_1", 14), "add, mean, \xE2\x80\xA6");
 }
 
 }  // namespace

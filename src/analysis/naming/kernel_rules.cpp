@@ -14,6 +14,7 @@
 #include "analysis/naming/classes.h"
 #include "analysis/naming/kernel_rules_file.h"
 #include "analysis/naming/short_name.h"
+#include "base/needed.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -99,19 +100,19 @@ class RuleSet {
 };
 
 // The number of capture groups. Tests check the shipped rules, so an analysis does not.
-Result<int> checked_captures(const KernelRule& rule) {
+int checked_captures(const KernelRule& rule) {
   if (rule.shipped) return kMostCaptures;
   const RE2 expression(rule.expression, options_of_one());
   if (!expression.ok()) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: not a valid RE2 expression: {}", rule.place, expression.error()));
+    give_up(ErrorKind::usage,
+            fmt::format("{}: not a valid RE2 expression: {}", rule.place, expression.error()));
   }
   const int captures = expression.NumberOfCapturingGroups();
   if (captures > kMostCaptures) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: {} capturing groups, {} are allowed; write (?:...) for those "
-                            "that name does not use",
-                            rule.place, captures, kMostCaptures));
+    give_up(ErrorKind::usage,
+            fmt::format("{}: {} capturing groups, {} are allowed; write (?:...) for those "
+                        "that name does not use",
+                        rule.place, captures, kMostCaptures));
   }
   return captures;
 }
@@ -120,30 +121,24 @@ Result<int> checked_captures(const KernelRule& rule) {
 
 class KernelRules::Compiled {
  public:
-  static Result<std::shared_ptr<const Compiled>> compile(KernelRulesFile file) {
-    auto compiled = std::make_shared<Compiled>();
-    for (const KernelRule& rule : file.rules) {
-      if (auto added = compiled->add(rule); !added) return fail_with(added.error());
-    }
-    for (const TraitRule& rule : file.traits) {
+  // Throws Failure.
+  explicit Compiled(KernelRulesFile file)
+      : file_(std::move(file)), unmatched_(needed(NameTemplate::parse("{kernel} ({dtype})", 0))) {
+    for (const KernelRule& rule : file_.rules) add(rule);
+    for (const TraitRule& rule : file_.traits) {
       std::string problem;
-      if (compiled->traits_.Add(rule.expression, &problem) < 0) {
-        return fail(ErrorKind::usage,
-                    fmt::format("{}: not a valid RE2 expression: {}", rule.place, problem));
+      if (traits_.Add(rule.expression, &problem) < 0) {
+        give_up(ErrorKind::usage,
+                fmt::format("{}: not a valid RE2 expression: {}", rule.place, problem));
       }
     }
-    if (!file.traits.empty() && !compiled->traits_.Compile()) {
-      return fail(ErrorKind::usage, "the traits of kernels are too large to compile");
+    if (!file_.traits.empty() && !traits_.Compile()) {
+      give_up(ErrorKind::usage, "the traits of kernels are too large to compile");
     }
-    auto unmatched = NameTemplate::parse("{kernel} ({dtype})", 0);
-    if (!unmatched) return fail_with(unmatched.error());
-    compiled->unmatched_ = std::move(*unmatched);
-    if (!std::ranges::all_of(compiled->sets_, &RuleSet::check)) {
-      return fail(ErrorKind::usage,
-                  "the kernel rules are too large to compile; remove repetitions such as {1000}");
+    if (!std::ranges::all_of(sets_, &RuleSet::check)) {
+      give_up(ErrorKind::usage,
+              "the kernel rules are too large to compile; remove repetitions such as {1000}");
     }
-    compiled->file_ = std::move(file);
-    return compiled;
   }
 
   [[nodiscard]] KernelDescription describe(std::string_view full_name) const {
@@ -155,9 +150,13 @@ class KernelRules::Compiled {
       matched = words_of_identifier(own_identifier(canonical));
       rule = first_match(matched);
     }
+    KernelDescription described;
+    add_traits(rule == nullptr ? canonical : matched, described);
     if (rule == nullptr) {
-      return {unmatched_.expand({canonical, {}, file_.operations, KernelClass::other}),
-              library_of(canonical), KernelClass::other, traits_of(canonical)};
+      described.short_name =
+          unmatched_.expand({canonical, {}, file_.operators, KernelClass::other});
+      described.library = library_of(canonical);
+      return described;
     }
     std::array<re2::StringPiece, kMostCaptures + 1> pieces;
     const RE2& expression = rule->expression();
@@ -167,33 +166,38 @@ class KernelRules::Compiled {
     std::ranges::transform(pieces, captures.begin(), [](re2::StringPiece piece) {
       return std::string_view(piece.data(), piece.size());
     });
-    const KernelClass kernel_class = rule->rule.kernel_class
-                                         ? *rule->rule.kernel_class
-                                         : fused_class(own_identifier(canonical), file_.operations);
-    return {rule->name.expand({canonical, captures, file_.operations, kernel_class}),
-            rule->rule.library.empty() ? library_of(canonical) : rule->rule.library, kernel_class,
-            traits_of(matched)};
+    described.kernel_class = rule->rule.kernel_class ? *rule->rule.kernel_class
+                                                     : fused_class(own_identifier(canonical),
+                                                                   described, file_.operators);
+    described.short_name =
+        rule->name.expand({canonical, captures, file_.operators, described.kernel_class});
+    described.library = rule->rule.library.empty() ? library_of(canonical) : rule->rule.library;
+    return described;
   }
 
  private:
-  Result<void> add(const KernelRule& rule) {
-    const auto captures = checked_captures(rule);
-    if (!captures) return fail_with(captures.error());
-    auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, *captures);
-    if (!name) return fail_with(name.error().within(rule.place));
+  void add(const KernelRule& rule) {
+    auto name =
+        NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, checked_captures(rule));
+    if (!name) throw Failure(name.error().within(rule.place));
     if (sets_.empty() || sets_.back().full()) sets_.emplace_back();
     sets_.back().add(rule, std::move(*name));
-    return {};
   }
 
-  [[nodiscard]] std::bitset<kKernelTraits> traits_of(const std::string& name) const {
-    std::bitset<kKernelTraits> traits;
+  void add_traits(const std::string& name, KernelDescription& into) const {
     std::vector<int> matches;
-    if (file_.traits.empty() || !traits_.Match(name, &matches)) return traits;
+    if (file_.traits.empty() || !traits_.Match(name, &matches)) return;
+    std::ranges::sort(matches);  // the user's come first
     for (const int match : matches) {
-      traits.set(static_cast<size_t>(file_.traits[static_cast<size_t>(match)].trait));
+      const auto& shown = file_.traits[static_cast<size_t>(match)].shown;
+      if (const auto* trait = std::get_if<KernelTrait>(&shown)) {
+        into.traits.set(static_cast<size_t>(*trait));
+      } else if (const auto* kind = std::get_if<trace::CollectiveKind>(&shown)) {
+        if (!into.collective) into.collective = *kind;
+      } else if (into.number_format.empty()) {
+        into.number_format = std::get<std::string>(shown);
+      }
     }
-    return traits;
   }
 
   [[nodiscard]] std::string library_of(std::string_view canonical) const {
@@ -210,22 +214,20 @@ class KernelRules::Compiled {
     return nullptr;
   }
 
-  std::deque<RuleSet> sets_;
-  RE2::Set traits_{matching_options(16L << 20U), RE2::UNANCHORED};
   KernelRulesFile file_;  // traits by number in the set
   NameTemplate unmatched_;
+  std::deque<RuleSet> sets_;
+  RE2::Set traits_{matching_options(16L << 20U), RE2::UNANCHORED};
 };
 
 Result<KernelRules> KernelRules::parse(std::span<const config::ConfText> texts) {
-  KernelRulesFile file;
-  for (const config::ConfText& text : texts) {
-    if (auto read = read_kernel_rules(text, file); !read) return fail_with(read.error());
-  }
-  auto compiled = Compiled::compile(std::move(file));
-  if (!compiled) return fail_with(compiled.error());
-  KernelRules rules;
-  rules.compiled_ = std::move(*compiled);
-  return rules;
+  return attempt([&] {
+    KernelRulesFile file;
+    for (const config::ConfText& text : texts) read_kernel_rules(text, file);
+    KernelRules rules;
+    rules.compiled_ = std::make_shared<const Compiled>(std::move(file));
+    return rules;
+  });
 }
 
 Result<KernelRules> KernelRules::load(const config::ConfFiles& conf) {

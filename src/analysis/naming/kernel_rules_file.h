@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "analysis/naming/classes.h"
@@ -30,9 +31,9 @@ struct LibraryPrefix {
   std::string library;
 };
 
-// Matching names have the trait, whatever their class.
+// What matching names show, whatever their class: a trait, a number format or a collective.
 struct TraitRule {
-  KernelTrait trait = KernelTrait::kv_cache;
+  std::variant<KernelTrait, std::string, trace::CollectiveKind> shown;
   std::string expression;
   std::string place;
 };
@@ -41,10 +42,10 @@ struct KernelRulesFile {
   std::vector<KernelRule> rules;
   std::vector<TraitRule> traits;
   std::vector<LibraryPrefix> libraries;
-  OperationWords operations;
+  FusedOperators operators;
 };
 
-// Appends a file's rules; operations that are already there are kept.
-Result<void> read_kernel_rules(const config::ConfText& source, KernelRulesFile& into);
+// Appends a file's rules; operations that are already there are kept. Throws Failure.
+void read_kernel_rules(const config::ConfText& source, KernelRulesFile& into);
 
 }  // namespace llmprof::analysis

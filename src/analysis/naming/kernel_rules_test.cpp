@@ -281,6 +281,43 @@ TEST(KernelRules, TraitsAreWhatNamesSayBesideTheClass) {
   EXPECT_TRUE(has("at::native::argmax_kernel(float*)", KernelTrait::token_choice));
 }
 
+TEST(KernelRules, AbbreviatedFormatsAndCollectives) {
+  const auto collective = [](std::string_view name) {
+    const auto kind = shipped().describe(name).collective;
+    return kind ? trace::to_string(*kind) : "none";
+  };
+  EXPECT_EQ(shipped().describe("nvjet_sm90_tst_64x8").number_format, "bf16");
+  EXPECT_EQ(shipped().describe("nvjet_sss_64x8").number_format, "tf32");
+  EXPECT_EQ(shipped().describe("nvjet_sm90").number_format, "");
+  EXPECT_EQ(collective("void vllm::cross_device_reduce_1stage<__half, 4>(vllm::RankData*)"),
+            "all_reduce");
+  EXPECT_EQ(collective("void deep_ep::intranode::dispatch<8, 768>(int4*)"), "all_to_all");
+  EXPECT_EQ(collective("ncclDevKernel_AllReduce_Sum_bf16_RING_LL"), "none");
+  EXPECT_EQ(collective("void copy<deep_ep::Buffer>(int4*)"), "none");
+}
+
+TEST(KernelRules, UsersExtendWhatNamesAbbreviate) {
+  const testing::TemporaryFolder folder;
+  folder.write("kernels.yaml", R"(
+traits: {generated: ['^ours_'], reduces_rows: ['^ours_red_']}
+number_formats: {int8: ['^nvjet_sm90_t'], nvfp4: ['^ours_n']}
+collectives: {all_gather: ['^ours_']}
+fused_operators: {product: [our_product]}
+rules:
+  - {prefix: [ours_], class: by fused operations}
+)");
+  const auto rules = KernelRules::load(*config::ConfFiles::open(folder.path()));
+  ASSERT_TRUE(rules) << rules.error().message;
+  EXPECT_EQ(rules->describe("nvjet_sm90_tst_1x1").number_format, "int8");
+  EXPECT_EQ(rules->describe("nvjet_sm90_hsh_1x1").number_format, "f16");
+  const KernelDescription ours = rules->describe("ours_red_fused_our_product_t_1");
+  EXPECT_TRUE(ours.has(KernelTrait::generated));
+  EXPECT_EQ(ours.kernel_class, KernelClass::gemv);
+  EXPECT_EQ(ours.collective, trace::CollectiveKind::all_gather);
+  EXPECT_EQ(ours.number_format, "");
+  EXPECT_TRUE(rules->describe("triton_poi_fused_add_1").has(KernelTrait::generated));
+}
+
 TEST(KernelRules, MistakesInTraitsNameTheLine) {
   const auto problem = [](std::string_view yaml) {
     const config::ConfText text{"mine.yaml", std::string(yaml)};
@@ -293,6 +330,10 @@ TEST(KernelRules, MistakesInTraitsNameTheLine) {
             std::string::npos);
   EXPECT_NE(problem("traits:\n  kv_cache: yes\n").find("mine.yaml:2: a trait must be"),
             std::string::npos);
+  EXPECT_EQ(problem("collectives:\n  allreduce: [a]\n"),
+            "mine.yaml:2: unknown key 'allreduce'; did you mean 'all_reduce'?");
+  EXPECT_EQ(problem("fused_operators:\n  products: [a]\n"),
+            "mine.yaml:2: unknown key 'products'; did you mean 'product'?");
 }
 
 }  // namespace

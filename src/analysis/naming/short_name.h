@@ -73,22 +73,41 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
 // "SiLU" for "silu_kernel_cuda"; an identifier without a word only loses its usual affixes.
 std::string spoken_operation(std::string_view identifier, const OperationWords& words);
 
+// What an operator does in a kernel that fuses it: `fused_operators` of kernels.yaml.
+enum class OperatorRole : uint8_t {
+  product,
+  attention,
+  norm,
+  moment,
+  softmax,
+  choice,
+  lookup,
+  reduction,
+  reshape,
+  copy,
+  elsewhere,
+};
+constexpr auto words_of(OperatorRole /*of*/) {
+  return profile::vocabulary<OperatorRole>({{OperatorRole::elsewhere, "another kernel's work"}});
+}
+struct FusedOperators {
+  OperationWords words;
+  std::map<std::string, OperatorRole, std::less<>> roles;
+};
+
 // The name of a kernel that torch.compile generated shows how it works and the program's operators
 // that it fuses, in alphabetical order: "triton_red_fused__to_copy_mean_rsqrt_3". The list may
 // include operators whose results the kernel only reads, so it alone does not show what the kernel
 // computes; fused_class weighs it against how the kernel works.
 
-// The operators in such a name, each once; `words` contains those of more than one word.
-std::vector<std::string_view> fused_identifiers(std::string_view identifier,
-                                                const OperationWords& words);
-
-// What the kernel spends its time on; `other` if the name does not show it.
-KernelClass fused_class(std::string_view identifier, const OperationWords& words);
+// What the kernel spends its time on, by its traits; `other` if the name does not show it.
+KernelClass fused_class(std::string_view identifier, const KernelDescription& kernel,
+                        const FusedOperators& operators);
 
 // "mm, SiLU, mul" for display: operators that decide the class first, without reshapes, cut at a
 // comma to `longest` characters; "unnamed operations" if the name has none.
-std::string fused_operations(std::string_view identifier, const OperationWords& words,
-                             size_t longest);
+std::string fused_operations(std::string_view identifier, KernelClass kernel_class,
+                             const FusedOperators& operators, size_t longest);
 
 inline constexpr size_t kLongestShortName = 60;
 
@@ -96,7 +115,7 @@ inline constexpr size_t kLongestShortName = 60;
 struct NamedKernel {
   std::string_view canonical;
   std::span<const std::string_view> captures;  // 0: the whole match
-  const OperationWords& words;
+  const FusedOperators& operators;
   KernelClass kernel_class = KernelClass::other;
 };
 

@@ -48,21 +48,21 @@ constexpr Named<std::string (*)(const NamedKernel&)> kFields[] = {
     {"kernel", own_name},
     {"op",
      [](const NamedKernel& kernel) {
-       std::string name = kernel_operation(kernel.canonical, kernel.words).name;
+       std::string name = kernel_operation(kernel.canonical, kernel.operators.words).name;
        return name.empty() ? own_name(kernel) : name;
      }},
     {"dtype",
      [](const NamedKernel& kernel) {
-       std::string type = kernel_operation(kernel.canonical, kernel.words).dtype;
+       std::string type = kernel_operation(kernel.canonical, kernel.operators.words).dtype;
        return type.empty() ? first_spoken_type(kernel.canonical) : type;
      }},
     {"how",
      [](const NamedKernel& kernel) {
-       return std::string(kernel_operation(kernel.canonical, kernel.words).how);
+       return std::string(kernel_operation(kernel.canonical, kernel.operators.words).how);
      }},
     {"fused",
      [](const NamedKernel& kernel) {
-       return fused_operations(own_name(kernel), kernel.words,
+       return fused_operations(own_name(kernel), kernel.kernel_class, kernel.operators,
                                kLongestFusedList - what_it_is(kernel.kernel_class).size());
      }},
     {"what",
@@ -185,7 +185,7 @@ std::string NameTemplate::Part::value(const NamedKernel& kernel) const {
   } else if (capture > 0 && capture < kernel.captures.size()) {
     raw = kernel.captures[capture];
   }
-  return filter == nullptr ? raw : filter(raw, kernel.words);
+  return filter == nullptr ? raw : filter(raw, kernel.operators.words);
 }
 
 std::string NameTemplate::expand(const NamedKernel& kernel) const {

@@ -87,18 +87,21 @@ TEST(SpokenType, KnowsTheLibrariesSpellings) {
 }
 
 TEST(FusedOperations, AreSplitAtKnownWords) {
-  const OperationWords words = {{"_to_copy", "cast"}, {"index_put", "index put"}};
-  EXPECT_EQ(fused_operations("triton_red_fused__to_copy_add_index_put_mean_3", words, 34),
+  const FusedOperators operators = {{{"_to_copy", "cast"}, {"index_put", "index put"}}, {}};
+  const auto operations = [&](std::string_view name) {
+    return fused_operations(name, KernelClass::reduction, operators, 34);
+  };
+  EXPECT_EQ(operations("triton_red_fused__to_copy_add_index_put_mean_3"),
             "cast, add, index put, mean");
-  EXPECT_EQ(fused_operations("triton_poi_fused_0", words, 34), "unnamed operations");
-  EXPECT_EQ(fused_operations("triton_poi", words, 34), "unnamed operations");
-  EXPECT_EQ(fused_operations("triton_poi_fused____", words, 34), "unnamed operations");
+  EXPECT_EQ(operations("triton_poi_fused_0"), "unnamed operations");
+  EXPECT_EQ(operations("triton_poi"), "unnamed operations");
+  EXPECT_EQ(operations("triton_poi_fused____"), "unnamed operations");
 }
 
 TEST(NameTemplate, LeavesEmptyItemsOut) {
-  const OperationWords words;
+  const FusedOperators operators;
   const auto expand = [&](std::string_view text, std::vector<std::string_view> captures) {
-    return NameTemplate::parse(text, 3)->expand({"kernel", captures, words});
+    return NameTemplate::parse(text, 3)->expand({"kernel", captures, operators});
   };
   EXPECT_EQ(expand("a ({1}, {2}, {3})", {"", "x", "", "z"}), "a (x, z)");
   EXPECT_EQ(expand("a ({1}, {2})", {"", "", "y"}), "a (y)");

@@ -22,35 +22,17 @@ bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-using FormatSpelling = std::pair<std::string_view, std::string_view>;
-
-std::string format_spelled(std::span<const FormatSpelling> spellings, std::string_view said) {
-  const auto known = std::ranges::find(spellings, said, &FormatSpelling::first);
-  return std::string(known == spellings.end() ? "" : known->second);
-}
-
 // Converts a type in a kernel name to the spelling of GpuSpec::peak_for. Tensor cores multiply
 // 32-bit numbers as TF32.
 std::string peak_spelling(std::string_view spoken) {
-  constexpr std::array<FormatSpelling, 6> kSpellings = {{{"bf16", "bf16"},
-                                                         {"f16", "f16"},
-                                                         {"fp4", "nvfp4"},
-                                                         {"i8", "int8"},
-                                                         {"tf32", kTf32},
-                                                         {"f32", kTf32}}};
-  return spoken.starts_with("fp8") ? "fp8" : format_spelled(kSpellings, spoken);
-}
-
-// "nvjet_sm90_tst_64x8_...": one letter for the type of the first operand. Unknown letters give no
-// format.
-std::string nvjet_format(std::string_view name) {
-  constexpr std::string_view kPrefix = "nvjet_";
-  if (!name.starts_with(kPrefix)) return {};
-  name.remove_prefix(kPrefix.size());
-  if (name.starts_with("sm")) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);
-  constexpr std::array<FormatSpelling, 4> kLetters = {
-      {{"t", "bf16"}, {"h", "f16"}, {"q", "fp8"}, {"s", kTf32}}};
-  return format_spelled(kLetters, name.substr(0, 1));
+  constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
+      {"bf16", "bf16"}, {"f16", "f16"},  {"fp4", "nvfp4"},
+      {"i8", "int8"},   {"tf32", kTf32}, {"f32", kTf32}};
+  if (spoken.starts_with("fp8")) return "fp8";
+  for (const auto& [of_name, of_peak] : kSpellings) {
+    if (of_name == spoken) return std::string(of_peak);
+  }
+  return {};
 }
 
 // The first type among the words of "cutlass_80_tensorop_bf16_s16816gemm_relu_...".
@@ -68,7 +50,6 @@ std::string format_among_words(std::string_view name) {
 
 std::string format_of_name(std::string_view kernel_name) {
   const std::string canonical = canonical_kernel_name(kernel_name);
-  if (std::string format = nvjet_format(canonical); !format.empty()) return format;
   if (std::string format = peak_spelling(first_spoken_type(canonical)); !format.empty()) {
     return format;
   }
@@ -91,7 +72,7 @@ std::optional<WhyNoFlops> add_flops(const trace::Trace& trace, const KernelRow& 
                                     KernelRoofline& kernel) {
   if (!samples.tensor_active) return WhyNoFlops::not_sampled;
   if (!has_own_tensor_activity(row, samples)) return WhyNoFlops::no_tensor_activity;
-  const auto format = tensor_format(trace.strings[row.name], use.model);
+  const auto format = tensor_format(row.description, trace.strings[row.name], use.model);
   if (!format) return WhyNoFlops::format_unknown;
   const auto peak = use.gpu ? tensor_peak(*use.gpu, format->name) : std::nullopt;
   if (!peak) return WhyNoFlops::peak_unknown;
@@ -162,11 +143,12 @@ void add_too_short(const profile::SampledKernels& sampled, profile::Reasons& mis
 
 }  // namespace
 
-std::optional<TensorFormat> tensor_format(std::string_view kernel_name,
+std::optional<TensorFormat> tensor_format(const KernelDescription& kernel,
+                                          std::string_view kernel_name,
                                           const std::optional<llm::ModelSpec>& model) {
-  if (std::string format = format_of_name(kernel_name); !format.empty()) {
-    return TensorFormat{std::move(format), false};
-  }
+  std::string named =
+      kernel.number_format.empty() ? format_of_name(kernel_name) : kernel.number_format;
+  if (!named.empty()) return TensorFormat{std::move(named), false};
   if (!model || (model->experts && model->experts->name != model->weights.name)) {
     return std::nullopt;
   }

@@ -134,9 +134,15 @@ TEST_F(CounterRooflineTest, ShortKernelsAreCounted) {
   EXPECT_EQ(number_of({roofline.missing[1]}, "kernels"), 3);
 }
 
+std::optional<TensorFormat> format_of_kernel(std::string_view name,
+                                             const std::optional<llm::ModelSpec>& model) {
+  static const auto rules = KernelRules::load({});
+  return tensor_format(rules->describe(name), name, model);
+}
+
 TEST(TensorFormat, NamesTellWhatIsMultiplied) {
   const auto format = [](std::string_view name) {
-    const auto found = tensor_format(name, std::nullopt);
+    const auto found = format_of_kernel(name, std::nullopt);
     return found ? found->name : "";
   };
   EXPECT_EQ(format("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT"), "bf16");
@@ -159,14 +165,14 @@ TEST(TensorFormat, NamesTellWhatIsMultiplied) {
 TEST(TensorFormat, ElseTheModelTells) {
   llm::ModelSpec model;
   model.weights.name = "fp8";
-  EXPECT_EQ(tensor_format("gemm", model)->name, "fp8");
-  EXPECT_TRUE(tensor_format("gemm", model)->by_model);
-  EXPECT_FALSE(tensor_format("nvjet_tst_64x8", model)->by_model);
+  EXPECT_EQ(format_of_kernel("gemm", model)->name, "fp8");
+  EXPECT_TRUE(format_of_kernel("gemm", model)->by_model);
+  EXPECT_FALSE(format_of_kernel("nvjet_tst_64x8", model)->by_model);
   model.weights.name = "f32";
-  EXPECT_EQ(tensor_format("gemm", model)->name, "tf32");
+  EXPECT_EQ(format_of_kernel("gemm", model)->name, "tf32");
   model.experts = llm::NumberFormat{};
   model.experts->name = "nvfp4";
-  EXPECT_FALSE(tensor_format("gemm", model).has_value());
+  EXPECT_FALSE(format_of_kernel("gemm", model).has_value());
 }
 
 TEST(TensorPeaks, AreDenseAndNamed) {

@@ -58,7 +58,8 @@ struct TensorFormat {
 
 // From the kernel's name, otherwise from the model's weights; none if both are inconclusive, or if
 // the model's experts are stored in another format.
-std::optional<TensorFormat> tensor_format(std::string_view kernel_name,
+std::optional<TensorFormat> tensor_format(const KernelDescription& kernel,
+                                          std::string_view kernel_name,
                                           const std::optional<llm::ModelSpec>& model);
 
 // None if no such peak is known for the GPU.
