@@ -13,10 +13,10 @@
 namespace llmprof::analysis {
 namespace {
 
-// When the host had the results of a batch, and when it had chosen the last token.
-struct Awaited {
-  Nanoseconds results = 0;
-  Nanoseconds chosen = 0;
+// When the host had read the results of a batch, and when it had chosen the last token.
+struct BatchEnd {
+  Nanoseconds results_read = 0;
+  Nanoseconds last_chosen = 0;
 };
 
 // Passes of one batch, which gives each of its sequences one token. It may take several passes and
@@ -24,7 +24,7 @@ struct Awaited {
 struct PassBatch {
   Nanoseconds begin = 0;                    // start of its first pass
   std::optional<Nanoseconds> caches_moved;  // last time before that pass's end
-  Awaited awaited;
+  BatchEnd end;
   uint64_t passes = 0;
   uint64_t first_tokens = 0;  // first tokens of prompts
   uint64_t next_tokens = 0;   // later tokens of sequences
@@ -86,51 +86,61 @@ CacheMoves find_cache_moves(const trace::Trace& trace, const Stages& stages, Gpu
 }
 
 // Where sorted times fall into two groups: the last one before the widest ratio between neighbors,
-// with several on each side. The last of all if none is clearly more than the one before.
-Nanoseconds end_of_short(std::span<const Nanoseconds> sorted) {
+// with several on each side. None if no time is clearly more than the one before.
+std::optional<Nanoseconds> end_of_short(std::vector<Nanoseconds> times) {
   constexpr Nanoseconds kShortest = 1'000;  // calls are not timed more exactly
+  std::ranges::sort(times);
   double widest = threshold::kClearlyMore;
-  size_t last = sorted.size();
-  for (size_t i = threshold::kMany; i + threshold::kMany <= sorted.size(); ++i) {
-    const double ratio = as_double(sorted[i]) / as_double(std::max(sorted[i - 1], kShortest));
+  std::optional<Nanoseconds> end;
+  for (size_t i = threshold::kMany; i + threshold::kMany <= times.size(); ++i) {
+    const double ratio = as_double(times[i]) / as_double(std::max(times[i - 1], kShortest));
     if (ratio <= widest) continue;
     widest = ratio;
-    last = i;
+    end = times[i - 1];
   }
-  return sorted.empty() ? 0 : sorted[last - 1];
+  return end;
 }
 
 // The host's waits for results. One that waits for a requested result does so at once; one that
-// continues with the batch's next pass prepares that first. The capture's own times from requests
-// to waits separate the two.
+// continues with the batch's next pass prepares that first. Between the waits for the rows of a
+// batch, the host chooses a token; a wait right before another call belongs to that call. The
+// capture's own times show what is at once, right before, and too long for a token.
 class HostWaits {
  public:
   // `reads`: copies of results to the host; UINT32_MAX: none.
   HostWaits(const trace::Trace& trace, std::span<const uint32_t> reads)
       : trace_(trace), calls_(trace) {
     std::vector<Nanoseconds> until_waits;
+    std::vector<Nanoseconds> between;
+    std::vector<Nanoseconds> until_calls;
     for (const uint32_t copy : reads) {
-      const auto request = copy == UINT32_MAX ? std::nullopt : request_of(copy);
-      if (request && is_pending(copy, *request) && waits_next(*request)) {
+      auto request = copy == UINT32_MAX ? std::nullopt : request_of(copy);
+      if (!request) continue;
+      if (is_pending(copy, *request) && waits_next(*request)) {
         until_waits.push_back(until_wait(*request));
+        ++request->next;
       }
+      for (; waits_next(*request); ++request->next) between.push_back(since_last(*request));
+      if (request->next < request->calls.size()) until_calls.push_back(since_last(*request));
     }
-    std::ranges::sort(until_waits);
-    at_once_ = end_of_short(until_waits);
+    at_once_ = end_of_short(std::move(until_waits)).value_or(INT64_MAX);
+    directly_ = end_of_short(std::move(until_calls)).value_or(0);
+    std::erase_if(between, [&](Nanoseconds time) { return time <= directly_; });
+    if (!between.empty()) one_token_ = threshold::kPaused * median(std::span(between));
   }
 
   // None if the host did not wait for this copy, or the capture has no calls.
-  [[nodiscard]] std::optional<Awaited> after(size_t copy) const {
+  [[nodiscard]] std::optional<BatchEnd> after(size_t copy) const {
     auto request = request_of(copy);
     if (!request) return std::nullopt;
-    Awaited found;
-    found.results = request->end;
+    BatchEnd found;
+    found.results_read = request->end;
     if (is_pending(copy, *request)) {
       if (!waits_next(*request) || until_wait(*request) > at_once_) return std::nullopt;
-      found.results = trace_.launches.end[request->calls[request->next++]];
-      if (found.results < trace_.memory_operations.end[copy]) return std::nullopt;
+      found.results_read = trace_.launches.end[request->calls[request->next++]];
+      if (found.results_read < trace_.memory_operations.end[copy]) return std::nullopt;
     }
-    found.chosen = last_wait(request->calls, request->next, found.results);
+    found.last_chosen = last_wait(request->calls, request->next, found.results_read);
     return found;
   }
 
@@ -162,6 +172,12 @@ class HostWaits {
   [[nodiscard]] Nanoseconds until_wait(const Request& request) const {
     return trace_.launches.start[request.calls[request.next]] - request.end;
   }
+  // From the thread's previous call to the next one.
+  [[nodiscard]] Nanoseconds since_last(const Request& request) const {
+    if (request.next == 0) return 0;
+    return trace_.launches.start[request.calls[request.next]] -
+           trace_.launches.end[request.calls[request.next - 1]];
+  }
 
   [[nodiscard]] bool is_wait(uint32_t row) const {
     return trace_.api_kind(trace_.launches.api[row]) == trace::ApiKind::synchronization;
@@ -173,12 +189,12 @@ class HostWaits {
     std::vector<uint32_t> waits;
     Nanoseconds before = results;
     while (at < rows.size() && is_wait(rows[at]) &&
-           launches.start[rows[at]] - before < threshold::kSoon) {
+           launches.start[rows[at]] - before < one_token_) {
       before = launches.end[rows[at]];
       waits.push_back(rows[at++]);
     }
     Nanoseconds next = at < rows.size() ? launches.start[rows[at]] : INT64_MAX;
-    while (!waits.empty() && next - launches.end[waits.back()] < threshold::kDirectly) {
+    while (!waits.empty() && next - launches.end[waits.back()] <= directly_) {
       next = launches.start[waits.back()];
       waits.pop_back();
     }
@@ -188,6 +204,8 @@ class HostWaits {
   const trace::Trace& trace_;
   CallsByThread calls_;
   Nanoseconds at_once_ = 0;
+  Nanoseconds directly_ = 0;
+  Nanoseconds one_token_ = INT64_MAX;
 };
 
 // Each step's last copy to the host that is not part of a cache transfer; UINT32_MAX: none.
@@ -223,10 +241,10 @@ class Grouping {
     (step.kind == StepKind::prefill ? open_.first_tokens : open_.next_tokens) += rows;
   }
 
-  void end(const Awaited& awaited) {
+  void end(const BatchEnd& when) {
     known_ = known_ && !begins_ && open_.rows() > 0;
     begins_ = false;
-    open_.awaited = awaited;
+    open_.end = when;
     batches_.push_back(open_);
     open_ = {};
   }
@@ -244,8 +262,8 @@ class Grouping {
 // Mean time at which a token is chosen: the host processes one row after the other.
 double chosen(const PassBatch& batch) {
   const auto rows = static_cast<double>(batch.rows());
-  const auto took = static_cast<double>(batch.awaited.chosen - batch.awaited.results);
-  return static_cast<double>(batch.awaited.results) + took * (rows + 1) / (2 * rows);
+  const auto took = static_cast<double>(batch.end.last_chosen - batch.end.results_read);
+  return static_cast<double>(batch.end.results_read) + took * (rows + 1) / (2 * rows);
 }
 
 // The host turns to prompts when it has chosen the previous batch's tokens and moved caches. If no
@@ -254,7 +272,7 @@ Nanoseconds prompts_begin(const PassBatch& batch, const PassBatch* before) {
   Nanoseconds start = batch.begin;
   if (before != nullptr) {
     start =
-        batch.next_tokens > 0 ? before->awaited.chosen : std::max(start, before->awaited.chosen);
+        batch.next_tokens > 0 ? before->end.last_chosen : std::max(start, before->end.last_chosen);
   }
   return std::max(start, batch.caches_moved.value_or(start));
 }
@@ -263,7 +281,7 @@ std::optional<profile::ServedWindow> measure(const std::vector<PassBatch>& batch
   if (batches.empty()) return std::nullopt;
   profile::ServedWindow window;
   window.start = to_milliseconds(batches.front().begin);
-  window.span = to_milliseconds(batches.back().awaited.chosen - batches.front().begin);
+  window.span = to_milliseconds(batches.back().end.last_chosen - batches.front().begin);
   window.batches = batches.size();
   double rows = 0;
   double prompt_time = 0;
@@ -348,7 +366,7 @@ std::vector<profile::ServedWindow> served_windows(const trace::Trace& trace, con
     Grouping& window = windows[static_cast<size_t>(behind - opened.begin())];
     const bool read = reads[i] != UINT32_MAX;
     window.add(step, instance.warmup, read, moves);
-    if (const auto awaited = read ? waits.after(reads[i]) : std::nullopt) window.end(*awaited);
+    if (const auto end = read ? waits.after(reads[i]) : std::nullopt) window.end(*end);
   }
   std::vector<profile::ServedWindow> served;
   for (Grouping& window : windows) {

@@ -118,7 +118,7 @@ inline constexpr uint32_t kWellMore = 3;
 inline constexpr uint32_t kClearlyMore = 2;
 // Relative to spreads, passes, steps of any kind: a pause, a compilation [runs].
 inline constexpr uint32_t kFarMore = 5;
-// Relative to passes, steps: a wait for the next request [llama.cpp] [runs].
+// Relative to passes, steps, the choice of a token: a wait for the next request [llama.cpp] [runs].
 inline constexpr uint32_t kPaused = 10;
 // Number of steps after a pass, times how much smaller they are. Without any sign of tokens, lower
 // values also occur when batches change (diffusion models halve theirs for some of 50 steps)
@@ -126,17 +126,16 @@ inline constexpr uint32_t kPaused = 10;
 inline constexpr double kClearlyDecode = 100;
 
 // ---- durations
-// Work this close to a pass belongs to it: servers move caches between requests [llama.cpp].
+// Work this close to a pass belongs to it: servers move caches between requests [llama.cpp]. No
+// other value gives equal results: 1.5 and 2.5 ms move copies of JAX and llama.cpp, which are at
+// all distances from passes. A boundary in a capture's own distances does worse: weights that are
+// loaded before the first pass would belong to it.
 inline constexpr Nanoseconds kNear = 2'000'000;
-// Kernels launched this long before the next one do not prepare the pass [tuning]. 10 and 40 ms
-// give equal stages on the logs of h200-detection; 2.5 ms does not.
+// Kernels launched this long before the next one do not prepare the pass [tuning]. 10 to 20 ms give
+// equal results on all captures; 7.5 ms cuts a preparation (k_plain_graph), 40 ms adds kernels of
+// the setup (h200-dense-graph). The boundary in a capture's own gaps is anywhere from 6 us to 230
+// ms, because the host's pauses are one group.
 inline constexpr Nanoseconds kBreak = 10'000'000;
-// Waits this close to each other belong together [llama.cpp]. 0.5 and 1 ms give equal stages and
-// times, 0.25 and 2 ms do not.
-inline constexpr Nanoseconds kSoon = 500'000;
-// Waits right before another call belong to that call [llama.cpp]. 5 to 80 us give equal stages and
-// times.
-inline constexpr Nanoseconds kDirectly = 20'000;
 
 // ---- times without tracing
 // A time outside these ratios to the traced time means other work: tracing never makes a program
