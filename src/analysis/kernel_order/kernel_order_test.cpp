@@ -1,4 +1,4 @@
-#include "analysis/sequence/kernel_sequences.h"
+#include "analysis/kernel_order/kernel_order.h"
 
 #include <gtest/gtest.h>
 
