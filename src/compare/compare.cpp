@@ -117,7 +117,7 @@ std::optional<std::vector<double>> recorded(const std::vector<RowsOfRun<Row>>& r
 std::optional<std::vector<double>> untraced(std::span<const Run> runs, const std::string& stage) {
   std::vector<double> values;
   for (const Run& run : runs) {
-    const profile::UntracedTimes& without = *find_stage(run.profile, stage)->untraced;
+    const profile::UntracedTimes& without = *find_measured(run.profile.stages, stage)->untraced;
     values.push_back((without.per_step ? *without.per_step : without.wall).value);
   }
   return values;
@@ -195,7 +195,7 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
   for (const std::string& stage : common_stages(both)) {
     std::vector<LeftOut> ignored;
     const ComparableSteps steps = comparable_steps(both, stage, ignored);
-    const profile::Stage& first = *find_stage(runs.front().profile, stage);
+    const profile::Stage& first = *find_measured(runs.front().profile.stages, stage);
     const bool in_steps = first.step_count > 0 && !steps.groups.empty();
     const ComparableInstances instances = comparable_instances(both, stage, ignored);
     const auto add = [&](Measured measured, Per per, Times times, auto values) {

@@ -49,14 +49,6 @@ struct RankPart {
   std::vector<Nanoseconds> step_end;
 };
 
-// The part's stage of that name; null if there is none.
-inline const profile::Stage* stage_of(const RankPart& part, std::string_view name) {
-  for (const profile::Stage& stage : part.profile.stages) {
-    if (stage.name == name) return &stage;
-  }
-  return nullptr;
-}
-
 class Links;  // job/links/links.h
 
 // The job's profile, independent of the order of its parts. A part whose profile has no captures is

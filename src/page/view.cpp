@@ -183,13 +183,6 @@ Json shown_names(const profile::Profile& profile) {
   return names;
 }
 
-// Launches per unit of all kernels in a row.
-double calls_of(const std::vector<compare::ChangedKernel>& kernels) {
-  double calls = 0;
-  for (const compare::ChangedKernel& kernel : kernels) calls += kernel.calls;
-  return calls;
-}
-
 // How many of the causes, which are sorted, the page lists, and the sum of the others.
 Json other_causes(const std::vector<compare::Cause>& causes) {
   constexpr size_t kListed = 8;

@@ -12,6 +12,11 @@ Profile& Profile::operator=(const Profile& other) = default;
 Profile& Profile::operator=(Profile&& other) noexcept = default;
 Profile::~Profile() = default;
 
+const Stage* find_stage(const Profile& profile, std::string_view name) {
+  const auto found = std::ranges::find(profile.stages, name, &Stage::name);
+  return found == profile.stages.end() ? nullptr : &*found;
+}
+
 std::optional<size_t> LaterNames::find_or_add(std::string_view name, size_t most) {
   const std::scoped_lock lock(mutex_);
   const auto found = std::ranges::find(names_, name);

@@ -140,6 +140,9 @@ struct Profile {
   }
 };
 
+// Null if there is none.
+const Stage* find_stage(const Profile& profile, std::string_view name);
+
 // A text as a template argument.
 template <size_t size>
 struct FixedText {

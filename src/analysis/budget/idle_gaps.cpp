@@ -12,10 +12,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 // Among open rows, the one that started last; of two that started together, the shorter.
 struct InnermostOpen {
   Nanoseconds start = 0;

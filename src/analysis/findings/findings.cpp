@@ -9,9 +9,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingKind;
-using profile::FindingValues;
-
 constexpr double kLeastShareOfWall = 0.01;  // of the stage's wall time
 constexpr size_t kMost = 10;
 

@@ -21,6 +21,7 @@ namespace llmprof::analysis {
 // `share_of_wall` is the hidden share. Such a finding comes first, since no other one includes this
 // time.
 using profile::Finding;
+using profile::FindingKind;
 
 // Results of earlier passes that findings are based on.
 struct FindingEvidence {

@@ -9,9 +9,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingKind;
-using profile::FindingValues;
-
 // A gap is a separate stall if it is this many times as long as the average gap.
 constexpr double kStallOverAverage = 10;
 // The least share of the stage's wall time for a stall that does not repeat.

@@ -8,9 +8,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingKind;
-using profile::FindingValues;
-
 constexpr size_t kNamedKernels = 3;  // the longest kernels that a finding is about
 constexpr size_t kNamedCopies = 3;
 // With fewer attention kernels per pass, once per layer and once per pass look the same.

@@ -16,10 +16,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 // Kernel time of one layer, or of a part of it, over all instances of a stage that are not warm-up.
 struct LayerSum {
   uint64_t kernel_count = 0;

@@ -14,10 +14,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 // The L2 caches of large GPUs may hold the weights of a pass if they are smaller than this (bytes).
 constexpr double kMayStayInCache = 100e6;
 

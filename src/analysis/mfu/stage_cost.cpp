@@ -13,10 +13,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 std::span<const Step> steps_of(const Stages& stages, const StageInstance& instance) {
   return std::span(stages.steps).subspan(instance.first_step, instance.step_count);
 }

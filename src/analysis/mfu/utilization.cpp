@@ -12,10 +12,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 // The highest peak that the model's products could run at, so that MFU is never overstated.
 std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model) {
   std::optional<Peak> best;

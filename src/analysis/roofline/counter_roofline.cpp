@@ -12,10 +12,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 constexpr std::string_view kTf32 = "tf32";
 
 bool is_letter_or_digit(char c) {

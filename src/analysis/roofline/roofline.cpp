@@ -13,10 +13,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 // A rate as reported by ncu, otherwise the count over the launch's duration.
 std::optional<double> per_second(const MetricLookup& metrics, std::string_view metric,
                                  std::string_view unit) {

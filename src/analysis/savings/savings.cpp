@@ -18,10 +18,6 @@ struct Floor {
   profile::Reasons rule;
 };
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
 constexpr auto kAttentionPart = static_cast<size_t>(KernelClass::attention);

@@ -2,16 +2,12 @@
 #include <vector>
 
 #include "analysis/shown/shown_times.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis::shown {
 namespace {
 
 using profile::Job;
-using profile::Share;
-
-std::optional<Share> share_of(double part, double whole) {
-  return whole > 0 ? std::optional(Share{part / whole}) : std::nullopt;
-}
 
 void show_ranks(std::vector<profile::Rank>& ranks, Job& job) {
   job.steps_left_out = 0;
@@ -23,11 +19,11 @@ void show_ranks(std::vector<profile::Rank>& ranks, Job& job) {
     for (profile::RankStage& own : rank.between) {
       own.shares_of_wall.reset();
       if (own.wall.value <= 0) continue;
-      const auto share = [&](profile::Milliseconds part) {
-        return *share_of(part.value, own.wall.value);
+      const auto of = [&](profile::Milliseconds part) {
+        return profile::Share{part.value / own.wall.value};
       };
-      own.shares_of_wall = {share(own.compute), share(own.transfer), share(own.wait),
-                            share(own.copies), share(own.idle)};
+      own.shares_of_wall = {of(own.compute), of(own.transfer), of(own.wait), of(own.copies),
+                            of(own.idle)};
     }
   }
 }
@@ -35,9 +31,9 @@ void show_ranks(std::vector<profile::Rank>& ranks, Job& job) {
 void show_collectives(Job& job) {
   for (profile::JobCollective& row : job.collectives) {
     row.total = {row.wait_total.value + row.transfer_total.value};
-    row.share_waiting = share_of(row.wait_total.value, row.total.value);
+    row.share_waiting = share(row.wait_total.value, row.total.value);
     row.share_exposed =
-        share_of(row.exposed_total.value, row.exposed_total.value + row.hidden_total.value);
+        share(row.exposed_total.value, row.exposed_total.value + row.hidden_total.value);
   }
 }
 
@@ -83,7 +79,7 @@ void show_heat(profile::Heat& heat) {
       sum += row.wall_ms[bin] / heat.median_ms[bin] - 1;
       ++present;
     }
-    row.share_above_median = share_of(sum, present);
+    row.share_above_median = share(sum, present);
   }
 }
 

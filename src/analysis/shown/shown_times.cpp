@@ -22,11 +22,6 @@ bool widely_spread(const Times& times) {
   return times.count <= kFewTimes && times.max->value > kWideRange * times.min->value;
 }
 
-const Stage* find_stage(const profile::Profile& profile, std::string_view name) {
-  const auto found = std::ranges::find(profile.stages, name, &Stage::name);
-  return found == profile.stages.end() ? nullptr : &*found;
-}
-
 class ShownTokens {
  public:
   explicit ShownTokens(const profile::Profile& profile)
@@ -64,10 +59,7 @@ class ShownTokens {
       shown_.time_per_output_token = shown_times(*recorded_.time_per_output_token);
     }
     shown_.request = recorded_.request;
-    shown_.tokens_per_s_per_sequence = recorded_.tokens_per_s_per_sequence;
-    shown_.tokens_per_s = recorded_.tokens_per_s;
-    shown_.gpu_busy_share_of_wall = recorded_.gpu_busy_share_of_wall;
-    shown_.by_batch = recorded_.by_batch;
+    static_cast<profile::TokenRates&>(shown_) = recorded_;
   }
 
   void show_decode(const Stage& decode) {

@@ -10,6 +10,7 @@
 #include "analysis/stages/step_batch.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tracing/untraced_gpu_time.h"
+#include "profile/reasons.h"
 #include "profile/stages.h"
 #include "trace/trace.h"
 
@@ -19,6 +20,9 @@ using InstanceId = trace::Id<struct StageInstanceKind>;  // row of Stages::insta
 using StepId = trace::Id<struct StepKindTag>;            // row of Stages::steps
 
 using profile::ConfidenceLevel;
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
 using profile::StageSource;
 using profile::WarmupReason;
 

@@ -20,7 +20,7 @@ using StageOfRuns = std::vector<const profile::Stage*>;
 
 StageOfRuns stage_of_runs(std::span<const Run> runs, const std::string& name) {
   StageOfRuns stages;
-  for (const Run& run : runs) stages.push_back(find_stage(run.profile, name));
+  for (const Run& run : runs) stages.push_back(find_measured(run.profile.stages, name));
   std::erase(stages, nullptr);
   return stages;
 }
@@ -201,12 +201,6 @@ std::string classes_of(const KernelChange& change) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return fmt::format("{}", fmt::join(names, " + "));
-}
-
-double calls_of(const std::vector<ChangedKernel>& kernels) {
-  double calls = 0;
-  for (const ChangedKernel& kernel : kernels) calls += kernel.calls;
-  return calls;
 }
 
 // Time that additional or missing launches of the same kernel account for, at the base duration.

@@ -288,7 +288,7 @@ std::vector<std::string> common_stages(const Sides& sides) {
   std::vector<std::string> names;
   const auto in_all = [](std::span<const Run> runs, const std::string& name) {
     return std::ranges::all_of(
-        runs, [&](const Run& run) { return find_stage(run.profile, name) != nullptr; });
+        runs, [&](const Run& run) { return find_measured(run.profile.stages, name) != nullptr; });
   };
   for (const profile::Stage& stage : sides.base.front().profile.stages) {
     if (in_all(sides.base, stage.name) && in_all(sides.now, stage.name)) {
@@ -302,7 +302,7 @@ bool untraced_on_both(const Sides& sides, const std::string& stage) {
   std::set<profile::UntracedSource> sources;
   for (const std::span<const Run> runs : {sides.base, sides.now}) {
     for (const Run& run : runs) {
-      const profile::Stage* found = find_stage(run.profile, stage);
+      const profile::Stage* found = find_measured(run.profile.stages, stage);
       if (found == nullptr || !found->untraced) return false;
       sources.insert(found->untraced->source);
     }

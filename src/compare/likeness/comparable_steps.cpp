@@ -53,7 +53,7 @@ class ComparedRows {
  private:
   template <class AllOf, class RuleOf>
   void take(const AllOf& all_of, const RuleOf& rule_of, OfRun& of) {
-    const profile::Stage* stage = find_stage(of.run->profile, stage_);
+    const profile::Stage* stage = find_measured(of.run->profile.stages, stage_);
     if (stage == nullptr) return;
     for (const Row& row : all_of(of.run->profile, *stage)) {
       if (const std::optional<Exclusion> rule = rule_of(row, *stage)) {

@@ -231,6 +231,12 @@ struct ChangedKernel {
   }
 };
 
+inline double calls_of(const std::vector<ChangedKernel>& kernels) {
+  double calls = 0;
+  for (const ChangedKernel& kernel : kernels) calls += kernel.calls;
+  return calls;
+}
+
 struct KernelChange {
   ChangeKind change{};
   std::string block;

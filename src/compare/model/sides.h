@@ -29,8 +29,5 @@ inline const profile::Stage* find_measured(std::span<const profile::Stage> stage
   }
   return nullptr;
 }
-inline const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name) {
-  return find_measured(profile.stages, name);
-}
 
 }  // namespace llmprof::compare

@@ -67,7 +67,7 @@ std::optional<std::vector<double>> one_per_run(std::span<const Run> runs, const 
                                                Value value) {
   std::vector<double> values;
   for (const Run& run : runs) {
-    const profile::Stage* found = find_stage(run.profile, stage);
+    const profile::Stage* found = find_measured(run.profile.stages, stage);
     if (found == nullptr) return std::nullopt;
     const std::optional<double> each = value(*found);
     if (!each) return std::nullopt;
@@ -122,7 +122,7 @@ SharedPeak shared_peak(const Sides& sides, const std::string& stage, bool of_flo
   bool missing = false;
   for (const std::span<const Run> runs : {sides.base, sides.now}) {
     for (const Run& run : runs) {
-      const profile::Stage* found = find_stage(run.profile, stage);
+      const profile::Stage* found = find_measured(run.profile.stages, stage);
       if (found == nullptr) return {false, {}};
       std::optional<double> peak;
       if (of_flops && found->peak_flops) peak = found->peak_flops->value;
@@ -144,7 +144,7 @@ std::vector<profile::KernelClass> classes_of(const Sides& sides, const std::stri
   std::set<profile::KernelClass> found_classes;
   for (const std::span<const Run> runs : {sides.base, sides.now}) {
     for (const Run& run : runs) {
-      const profile::Stage* found = find_stage(run.profile, stage);
+      const profile::Stage* found = find_measured(run.profile.stages, stage);
       if (found == nullptr) continue;
       for (const profile::Instance& instance : found->instances) {
         if (instance.warmup) continue;
@@ -196,7 +196,7 @@ std::optional<Comparison> StageQuantities::recorded(ComparedQuantity quantity,
 }
 
 ComparedQuantity StageQuantities::untraced_quantity() const {
-  const auto& times = find_stage(sides_.base.front().profile, stage_)->untraced;
+  const auto& times = find_measured(sides_.base.front().profile.stages, stage_)->untraced;
   return {Measured::wall, times && times->per_step ? Per::step : Per::instance};
 }
 
@@ -248,8 +248,8 @@ std::optional<Comparison> StageQuantities::widened(std::optional<Comparison> fou
 }
 
 SingleRuns::Composition StageQuantities::composition_of(const Comparison& comparison) const {
-  const profile::Stage& base = *find_stage(sides_.base.front().profile, stage_);
-  const profile::Stage& now = *find_stage(sides_.now.front().profile, stage_);
+  const profile::Stage& base = *find_measured(sides_.base.front().profile.stages, stage_);
+  const profile::Stage& now = *find_measured(sides_.now.front().profile.stages, stage_);
   SingleRuns::Composition made = is_of_steps(comparison.quantity) ? of_steps_ : of_instances_;
   made.of_host = comparison.quantity.is_of_host();
   made.base_stage_s = measured_seconds(base);

@@ -39,10 +39,6 @@ profile::Job identify_job(const std::vector<RankPart>& parts) {
   return job;
 }
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
-
 // Why waits were not measured.
 profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
                                   const std::vector<MatchedLane>& lanes) {

@@ -3,9 +3,6 @@
 namespace llmprof::job {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
 using profile::StragglerCause;
 
 // Smallest differences of tokens and clocks that matter.

@@ -12,7 +12,6 @@ namespace {
 
 using profile::Finding;
 using profile::FindingKind;
-using profile::FindingValues;
 using profile::Milliseconds;
 
 constexpr double kWorthNaming = 0.01;  // of the stage's wall time

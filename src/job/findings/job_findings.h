@@ -8,6 +8,10 @@
 
 namespace llmprof::job {
 
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
+
 // Time of expert kernels in one stage, by part, ms.
 struct ExpertTimes {
   std::vector<double> by_part;

@@ -8,10 +8,7 @@
 namespace llmprof::job {
 namespace {
 
-using profile::FindingValues;
-using profile::make_reason;
 using profile::Parallelism;
-using profile::ReasonKind;
 using profile::Share;
 using trace::CollectiveKind;
 

@@ -43,7 +43,7 @@ class StageOfRanks {
       : ranks_(ranks),
         on_cpu_(ranks.parts.front().profile.context.device_kind == profile::DeviceKind::cpu) {
     stage_.name = std::move(name);
-    for (const RankPart& part : ranks.parts) own_.push_back(stage_of(part, stage_.name));
+    for (const RankPart& part : ranks.parts) own_.push_back(find_stage(part.profile, stage_.name));
     const profile::Stage& first =
         **std::ranges::find_if(own_, [](const profile::Stage* own) { return own != nullptr; });
     stage_.source = first.source;

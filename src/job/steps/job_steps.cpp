@@ -55,7 +55,7 @@ class StepMaker {
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_partition(order, [&](uint32_t part) { return part == reference_; });
     for (const uint32_t part : order) {
-      if (stage_of(parts_[part], name) == nullptr) continue;
+      if (find_stage(parts_[part].profile, name) == nullptr) continue;
       UnitsOfPart of = steps_of(part, name);
       if (of.rows.empty()) units.by_step = false;
       units.parts.push_back(std::move(of));
@@ -85,7 +85,7 @@ class StepMaker {
 
   [[nodiscard]] UnitsOfPart instances_of(uint32_t part, const std::string& name) const {
     UnitsOfPart of{part};
-    const auto& instances = stage_of(parts_[part], name)->instances;
+    const auto& instances = find_stage(parts_[part].profile, name)->instances;
     for (uint32_t row = 0; row < instances.size(); ++row) {
       const Nanoseconds start = instances[row].start_ns.value;
       add_unit(row, start, start + profile::to_nanoseconds(instances[row].wall), of);
@@ -212,7 +212,7 @@ class StepMaker {
     made.instance = number;
     place_unit(units, place, made);
     for (const UnitsOfPart& of : units.parts) {
-      const auto& own = stage_of(parts_[of.part], made.stage)->instances;
+      const auto& own = find_stage(parts_[of.part].profile, made.stage)->instances;
       made.warmup = made.warmup || own[made.row[of.part]].warmup;
     }
   }
@@ -260,7 +260,7 @@ class StepMaker {
     made.row.assign(parts_.size(), kNoRow);
     bool is_first = true;
     for (const UnitsOfPart& of : units.parts) {
-      const auto& instances = stage_of(parts_[of.part], made.stage)->instances;
+      const auto& instances = find_stage(parts_[of.part].profile, made.stage)->instances;
       const uint64_t row = parts_[of.part].steps.instance(step.row[of.part]);
       made.row[of.part] = static_cast<uint32_t>(row);
       if (row >= instances.size()) continue;

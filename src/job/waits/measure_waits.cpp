@@ -219,7 +219,7 @@ void add_measured(const profile::Stage& stage, profile::RankStage& into) {
 
 profile::RankStage rank_stage(const RankPart& part, uint32_t number, const Units& units,
                               uint32_t stage, const RankCommunication& communication) {
-  const profile::Stage& own = *stage_of(part, units.stages()[stage]);
+  const profile::Stage& own = *find_stage(part.profile, units.stages()[stage]);
   const UnitSums sums = sums_of(part, number, units, stage);
   const auto n = static_cast<double>(units.counted(stage));
   const double wall = static_cast<double>(units.wall(stage)) / n;
@@ -280,13 +280,15 @@ Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,
 Nanoseconds own_wall(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
   if (units.by_step(stage)) return part.step_end[row] - part.step_start[row];
-  return profile::to_nanoseconds(stage_of(part, units.stages()[stage])->instances[row].wall);
+  return profile::to_nanoseconds(
+      find_stage(part.profile, units.stages()[stage])->instances[row].wall);
 }
 
 Nanoseconds own_busy(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
   if (units.by_step(stage)) return part.steps.gpu_busy(row);
-  return profile::to_nanoseconds(stage_of(part, units.stages()[stage])->instances[row].gpu_busy);
+  return profile::to_nanoseconds(
+      find_stage(part.profile, units.stages()[stage])->instances[row].gpu_busy);
 }
 
 std::vector<std::vector<profile::RankStage>> rank_stages(const MeasuredJob& job) {
@@ -295,7 +297,7 @@ std::vector<std::vector<profile::RankStage>> rank_stages(const MeasuredJob& job)
   for (uint32_t part = 0; part < made.size(); ++part) {
     for (uint32_t stage = 0; stage < units.stages().size(); ++stage) {
       if (units.counted(stage) == 0) continue;
-      if (stage_of(job.parts[part], units.stages()[stage]) == nullptr) continue;
+      if (find_stage(job.parts[part].profile, units.stages()[stage]) == nullptr) continue;
       made[part].push_back(
           rank_stage(job.parts[part], part, units, stage, job.waits.by_stage[stage][part]));
     }

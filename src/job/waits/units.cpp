@@ -49,7 +49,7 @@ void Units::add_spans(const std::vector<RankPart>& parts, const JobInstance& ins
   for (size_t part = 0; part < parts.size(); ++part) {
     if (instance.row[part] == kNoRow) continue;
     const profile::Instance& own =
-        stage_of(parts[part], instance.stage)->instances[instance.row[part]];
+        find_stage(parts[part].profile, instance.stage)->instances[instance.row[part]];
     const Nanoseconds start = own.start_ns.value;
     spans_[part].push_back({start, start + profile::to_nanoseconds(own.wall), unit});
   }

@@ -107,10 +107,8 @@ std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
   return text;
 }
 
-std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
-  double calls = 0;
-  for (const compare::ChangedKernel& kernel : kernels) calls += kernel.calls;
-  return kernels.empty() ? std::string(kMissing) : text_of(plain(calls));
+std::string calls_words(const std::vector<compare::ChangedKernel>& kernels) {
+  return kernels.empty() ? std::string(kMissing) : text_of(plain(calls_of(kernels)));
 }
 
 void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
@@ -123,8 +121,8 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
       [&](const compare::KernelChange& kernel) {
         rest.value -= kernel.difference.value;
         const bool same = kernel.change == compare::ChangeKind::matched;
-        const std::string base_calls = calls_of(kernel.base_kernels);
-        const std::string now_calls = calls_of(kernel.now_kernels);
+        const std::string base_calls = calls_words(kernel.base_kernels);
+        const std::string now_calls = calls_words(kernel.now_kernels);
         return cells(
             to_string(kernel.change), names_of(kernel.base_kernels),
             same ? "the same" : names_of(kernel.now_kernels),

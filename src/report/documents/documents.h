@@ -61,7 +61,6 @@ std::vector<StageTakeaway> heuristic_msgs(const Profile& profile);
 
 // Three to five sentences, using only numbers from the summary's tables.
 std::vector<Sentence> executive_summary(const Profile& profile);
-std::vector<std::string> executive_sentences(const Profile& profile);
 
 // stakeholder_summary.md: Executive Summary, Environment, Aggregates, Per-Stage Timings, MFU, Stage
 // Takeaways, Top Operators, Top Kernels, Recommendations; always all nine, in this order.

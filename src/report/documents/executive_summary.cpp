@@ -115,21 +115,26 @@ std::string speed_sentence(const Profile& profile) {
                      captured_times(profile));
 }
 
-std::string waiting_words(const Profile& profile, const Stage& stage, const BudgetPart& cause) {
+// "idle 12.3 % of wall time, mostly due to late kernel launches (10.1 % of wall time)"
+std::string idle_share_words(const Profile& profile, const Stage& stage, const BudgetPart& cause) {
   const auto idle = percent(stage.shown.idle_share_of_wall);
-  const std::string_view part = plain_part_name(cause.part);
-  const auto share = percent(cause.share_of_traced);
+  const std::string mostly = fmt::format("{} ({} of wall time)", look_of(cause.part).plain,
+                                         percent(cause.share_of_traced));
   if (on_cpu(profile)) {
-    return fmt::format(
-        "; there {} of wall time is outside recorded operators, mostly {} ({} of wall time)", idle,
-        part, share);
+    return fmt::format("{} of wall time is outside recorded operators, mostly {}", idle, mostly);
   }
-  return fmt::format(
-      "; there the GPU waits{}: it is idle {} of {}, mostly due to {} ({} of wall time)",
-      stage.judgement.waits_for_host ? " for the host" : "", idle,
-      includes_tracing(profile, stage) ? "the recorded time, tracing overhead included"
-                                       : "wall time",
-      part, share);
+  return fmt::format("idle {} of {}, mostly due to {}", idle,
+                     includes_tracing(profile, stage)
+                         ? "the recorded time, tracing overhead included"
+                         : "wall time",
+                     mostly);
+}
+
+std::string waiting_words(const Profile& profile, const Stage& stage, const BudgetPart& cause) {
+  const std::string idle = idle_share_words(profile, stage, cause);
+  if (on_cpu(profile)) return "; there " + idle;
+  return fmt::format("; there the GPU waits{}: it is {}",
+                     stage.judgement.waits_for_host ? " for the host" : "", idle);
 }
 
 // Where the time goes.
@@ -153,7 +158,7 @@ std::string time_sentence(const Profile& profile) {
   }
   if (const BudgetPart* work = largest_part(stage, false); work != nullptr) {
     text += fmt::format(", and the largest part of it is {} ({} of wall time)",
-                        plain_part_name(work->part), percent(work->share_of_traced));
+                        look_of(work->part).plain, percent(work->share_of_traced));
   }
   return text + ".";
 }
@@ -221,25 +226,22 @@ std::string kernel_bound_sentence(const Profile& profile) {
   const std::string others = unknown == text_of(percent(Share{0}))
                                  ? ""
                                  : fmt::format(" (the bound of {} is unknown)", unknown);
-  if (!latency_is_known(profile.roofline)) {
-    return fmt::format("Of the kernel time, {} is bound by memory and {} by compute{}.",
-                       percent(bounds->memory), percent(bounds->compute), others);
+  std::vector<std::string> parts = {fmt::format("{} is bound by memory", percent(bounds->memory)),
+                                    fmt::format("{} by compute", percent(bounds->compute))};
+  if (latency_is_known(profile.roofline)) {
+    parts.push_back(fmt::format("{} by latency", percent(bounds->latency)));
   }
-  return fmt::format(
-      "Of the kernel time, {} is bound by memory, {} by compute and {} by latency{}.",
-      percent(bounds->memory), percent(bounds->compute), percent(bounds->latency), others);
+  return fmt::format("Of the kernel time, {}{}.", enumeration(parts), others);
 }
 
-std::string cpu_idle_message(const Stage& stage) {
+std::string cpu_idle_message(const Profile& profile, const Stage& stage) {
   const BudgetPart* cause = largest_part(stage, true);
   if (cause == nullptr) return "Recorded operators fill all of its wall time.";
   if (stage.judgement.idle == IdleLevel::little) {
     return fmt::format("Recorded operators fill {} of wall time.",
                        percent(stage.shown.gpu_busy_share_of_wall));
   }
-  return fmt::format("{} of wall time is outside recorded operators, mostly {} ({} of wall time).",
-                     percent(stage.shown.idle_share_of_wall), plain_part_name(cause->part),
-                     percent(cause->share_of_traced));
+  return idle_share_words(profile, stage, *cause) + ".";
 }
 
 std::string_view idle_words(const StageJudgement& judgement) {
@@ -249,18 +251,14 @@ std::string_view idle_words(const StageJudgement& judgement) {
 
 std::string idle_message(const Profile& profile, const Stage& stage) {
   if (!stage.shown.idle_share_of_wall) return {};
-  if (on_cpu(profile)) return cpu_idle_message(stage);
+  if (on_cpu(profile)) return cpu_idle_message(profile, stage);
   const BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.idle == IdleLevel::little || cause == nullptr) {
     return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
                        percent(stage.shown.idle_share_of_wall));
   }
-  return fmt::format("{}: the GPU is idle {} of {}, mostly due to {} ({} of wall time).",
-                     idle_words(stage.judgement), percent(stage.shown.idle_share_of_wall),
-                     includes_tracing(profile, stage)
-                         ? "the recorded time, tracing overhead included"
-                         : "wall time",
-                     plain_part_name(cause->part), percent(cause->share_of_traced));
+  return fmt::format("{}: the GPU is {}.", idle_words(stage.judgement),
+                     idle_share_words(profile, stage, *cause));
 }
 
 std::string limit_message(const Profile& profile, const Stage& stage) {
@@ -289,7 +287,7 @@ std::string part_message(const Profile& profile, const Stage& stage) {
       stage.judgement.mostly_idle
           ? fmt::format("Of the {}'s own work, the largest part is", device_word(profile))
           : "Its largest part is",
-      plain_part_name(part->part), percent(part->share_of_traced));
+      look_of(part->part).plain, percent(part->share_of_traced));
 }
 
 std::string note_message(const Profile& profile, const Stage& stage) {
@@ -320,10 +318,6 @@ std::vector<Sentence> executive_summary(const Profile& profile) {
       {caveat, caveat_sentence(profile)}};
   std::erase_if(sentences, [](const Sentence& each) { return each.text.empty(); });
   return sentences;
-}
-
-std::vector<std::string> executive_sentences(const Profile& profile) {
-  return texts_of(executive_summary(profile));
 }
 
 std::vector<StageTakeaway> heuristic_msgs(const Profile& profile) {

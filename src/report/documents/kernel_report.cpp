@@ -78,7 +78,7 @@ Table full_kernel_table(std::span<const Kernel> kernels) {
         // Calls have no digit grouping: scripts read this table.
         return cells(shortened(row.kernel_name, kLongestName), exact_ms(row.total),
                      std::to_string(row.calls), exact_ms(row.mean), row.device, percent(row.share),
-                     shown_name(row.kernel_class), row.short_name);
+                     look_of(row.kernel_class).shown, row.short_name);
       });
 }
 
@@ -88,7 +88,7 @@ Table class_table(const Profile& profile) {
       "stages' kernel time",
       profile.classes, [](const KernelClassTotal& row) {
         const MeasuredTime time = row.measured.value_or(MeasuredTime{});
-        return cells(shown_name(row.kernel_class), exact_ms(row.total), percent(row.share),
+        return cells(look_of(row.kernel_class).shown, exact_ms(row.total), percent(row.share),
                      grouped(row.calls), exact_ms(time.total), percent(time.share));
       });
   const bool measured = ranks_measured_kernels(profile);

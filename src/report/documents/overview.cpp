@@ -21,7 +21,7 @@ constexpr size_t kShownFindings = 3;
 std::string largest_parts(const Stage& stage) {
   if (!stage.shown.budget) return {};
   return joined(*stage.shown.budget | std::views::take(kShownParts), ", ", [](const auto& part) {
-    return fmt::format("{} {}", shown_name(part.part), percent(part.share));
+    return fmt::format("{} {}", look_of(part.part).shown, percent(part.share));
   });
 }
 
@@ -93,8 +93,8 @@ Table kernel_overview_table(const Profile& profile, size_t top) {
       ranked_kernels(profile),
       [](const RankedKernel& row) {
         return cells(exact_ms(row.total), percent(row.share), grouped(row.calls),
-                     exact_ms(row.mean), row.kernel->device, shown_name(row.kernel->kernel_class),
-                     row.kernel->short_name);
+                     exact_ms(row.mean), row.kernel->device,
+                     look_of(row.kernel->kernel_class).shown, row.kernel->short_name);
       },
       top);
   return table.show_if(profile.totals.devices.size() > 1, "device");
@@ -136,7 +136,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.paragraph(captures_sentence(profile));
   add_selection(profile, document);
   document.paragraph(kernel_totals_sentence(profile));
-  for (std::string& each : job_sentences(profile)) document.paragraph(std::move(each));
+  for (std::string& each : texts_of(job_summary(profile))) document.paragraph(std::move(each));
   if (profile.engine.name != profile::kUnknownEngine) {
     document.paragraph("Engine: " + engine_words(profile) + ".");
   }

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kPageFindings = 5;
 
 void add_what_ran(const Profile& profile, Document& document) {
-  document.paragraph(joined(executive_sentences(profile), " "));
+  document.paragraph(joined(texts_of(executive_summary(profile)), " "));
   if (profile.stages_found.confidence) {
     document.paragraph(guess_sentence(profile) +
                        "How they were found: " + clause(profile.stages_found.reason.value_or("")));

@@ -182,7 +182,7 @@ void add_top_kernel_table(const Profile& profile, Document& document) {
                [&](const KernelOnAllDevices& kernel) {
                  const Kernel* ranked = find_kernel(profile, kernel.kernel_name);
                  return cells(kernel.short_name,
-                              ranked == nullptr ? kMissing : shown_name(ranked->kernel_class),
+                              ranked == nullptr ? kMissing : look_of(ranked->kernel_class).shown,
                               exact_ms(kernel.total), percent(kernel.share), grouped(kernel.calls),
                               exact_ms(kernel.mean), kernel.devices);
                }));
@@ -301,7 +301,7 @@ Document stakeholder_document(const Profile& profile) {
   add_selection(profile, document);
   add_section(Topic<"failed captures">(), profile, document);
   document.heading(2, "Executive Summary");
-  document.paragraph(joined(executive_sentences(profile), " "));
+  document.paragraph(joined(texts_of(executive_summary(profile)), " "));
   add_environment(profile, document);
   add_aggregates(profile, document);
   add_stage_timings_table(profile, document);

@@ -29,7 +29,7 @@ bool has(const std::string& text, std::string_view part) {
 }
 
 TEST(ExecutiveSummary, AnswersFourQuestions) {
-  const auto sentences = executive_sentences(shown(full_sample()));
+  const auto sentences = texts_of(executive_summary(shown(full_sample())));
   ASSERT_EQ(sentences.size(), 4U) << joined(sentences);
   EXPECT_EQ(sentences[0],
             "Unprofiled, prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens per second); under "
@@ -51,14 +51,14 @@ TEST(ExecutiveSummary, AnswersFourQuestions) {
 }
 
 TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
-  const std::string without_stages = joined(executive_sentences(shown(profiler_sample())));
+  const std::string without_stages = joined(texts_of(executive_summary(shown(profiler_sample()))));
   EXPECT_TRUE(has(without_stages, "Cannot separate prefill from decode: ncu measures launches one"))
       << without_stages;
   EXPECT_TRUE(has(without_stages,
                   "Of the kernel time, 0.0 % is bound by memory, 83.3 % by compute and 0.0 % by "
                   "latency (the bound of 16.7 % is unknown)."))
       << without_stages;
-  const std::string without_model = joined(executive_sentences(shown(serving_sample())));
+  const std::string without_model = joined(texts_of(executive_summary(shown(serving_sample()))));
   EXPECT_TRUE(has(without_model, "is unknown: no model was named")) << without_model;
   EXPECT_TRUE(
       has(without_model,
@@ -70,23 +70,24 @@ TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
 TEST(ExecutiveSummary, DoesNotMentionABoundThatIsKnownOfAllKernels) {
   profile::Profile sample = profiler_sample();
   sample.roofline.share_of_kernel_time = profile::BoundShares{{0.25}, {0.75}, {0}, {0.0004}};
-  EXPECT_TRUE(
-      has(joined(executive_sentences(shown(sample))), "by compute and 0.0 % by latency.\n"));
+  EXPECT_TRUE(has(joined(texts_of(executive_summary(shown(sample)))),
+                  "by compute and 0.0 % by latency.\n"));
 }
 
 TEST(ExecutiveSummary, HasNoCaveatWhereStagesSpeakForTheCapture) {
   profile::Profile sample = serving_sample();
   sample.coverage->representative = true;
-  EXPECT_TRUE(has(joined(executive_sentences(shown(sample))), "(confidence high, 97 %).\n"));
+  EXPECT_TRUE(
+      has(joined(texts_of(executive_summary(shown(sample)))), "(confidence high, 97 %).\n"));
   sample.stages_found.confidence.reset();
-  EXPECT_FALSE(has(joined(executive_sentences(shown(sample))), "Caveat"));
+  EXPECT_FALSE(has(joined(texts_of(executive_summary(shown(sample)))), "Caveat"));
 }
 
 TEST(ExecutiveSummary, SaysThatGraphsHideTheirKernels) {
   profile::Profile sample = full_sample();
   sample.totals.hidden_graphs = profile::HiddenGraphs{4, {9}, {0.25}, std::nullopt};
   EXPECT_TRUE(
-      has(joined(executive_sentences(shown(sample))),
+      has(joined(texts_of(executive_summary(shown(sample)))),
           "Caveat: 25.0 % of the GPU time is not visible, in CUDA graphs whose kernels were "
           "not recorded; record again with --cuda-graph-trace=node."));
   const std::string summary = to_markdown(stakeholder_document(shown(sample)));
@@ -101,7 +102,7 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
   testing::set_budget(
       decode,
       {{"gemm", 8}, {"idle: launch-bound", 7, true}, {"idle: host between launches", 3, true}});
-  EXPECT_EQ(executive_sentences(shown(sample))[1],
+  EXPECT_EQ(texts_of(executive_summary(shown(sample)))[1],
             "Most time is spent in decode (60.0 % of all stages' wall time); "
             "there the GPU waits for the host: it is idle 55.6 % of wall time, mostly due to "
             "late kernel launches (38.9 % of wall time).");
@@ -110,7 +111,7 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
           "Of the GPU's own work, the largest part is matrix products (44.4 % of wall time)"));
   sample = shown(sample);
   sample.stages[1].judgement.waits_for_host = false;
-  EXPECT_TRUE(has(executive_sentences(sample)[1], "there the GPU waits: it is idle"));
+  EXPECT_TRUE(has(texts_of(executive_summary(sample))[1], "there the GPU waits: it is idle"));
 }
 
 TEST(ExecutiveSummary, SpeaksOfOperatorsOnACpu) {
@@ -118,10 +119,10 @@ TEST(ExecutiveSummary, SpeaksOfOperatorsOnACpu) {
   sample.context.device_kind = profile::DeviceKind::cpu;
   profile::Stage& decode = sample.stages[1];
   testing::set_budget(decode, {{"gemm", 8}, {"between operators", 10, true}});
-  EXPECT_TRUE(has(executive_sentences(shown(sample))[1],
+  EXPECT_TRUE(has(texts_of(executive_summary(shown(sample)))[1],
                   "there 55.6 % of wall time is outside recorded operators, mostly code between "
                   "operators (55.6 % of wall time)"));
-  EXPECT_TRUE(has(executive_sentences(shown(sample))[2],
+  EXPECT_TRUE(has(texts_of(executive_summary(shown(sample)))[2],
                   "decode uses 29.2 % of the CPU's measured memory bandwidth"));
   EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with(
       "55.6 % of wall time is outside recorded operators"));
@@ -131,7 +132,7 @@ TEST(ExecutiveSummary, SaysNothingOfALimitWhoseFigureWasRefused) {
   profile::Profile sample = full_sample();
   sample.stages[1].mfu.gpu_busy.reset();
   sample.stages[1].why_not = "MFU on busy time would be 150 %";
-  const std::string text = joined(executive_sentences(shown(sample)));
+  const std::string text = joined(texts_of(executive_summary(shown(sample))));
   EXPECT_FALSE(has(text, "memory bandwidth")) << text;
   EXPECT_FALSE(has(text, "at that limit")) << text;
   EXPECT_TRUE(has(to_markdown(stakeholder_document(shown(sample))),
@@ -143,7 +144,7 @@ TEST(ExecutiveSummary, GivesTheRangeWhereAMeanSaysLittle) {
   sample.stages[0].wall = testing::times({2, 10});
   sample.token_times.time_to_first_token = sample.stages[0].wall;
   sample.stage1.reset();
-  EXPECT_EQ(executive_sentences(shown(sample))[0],
+  EXPECT_EQ(texts_of(executive_summary(shown(sample)))[0],
             "Measured under the profiler, time to first token is 2.000 to 10.000 ms (2 "
             "prefills), each later token takes 2.250 ms (444.4 tokens per second per sequence) on "
             "one NVIDIA H200.");
@@ -154,13 +155,13 @@ TEST(ExecutiveSummary, SpeaksOfWhatWasSelected) {
   sample.stage1.reset();
   sample.token_times.request.reset();
   sample.selection = profile::Selection{"decode", std::nullopt, std::nullopt, "Only decode."};
-  EXPECT_EQ(executive_sentences(shown(sample))[0],
+  EXPECT_EQ(texts_of(executive_summary(shown(sample)))[0],
             "Measured under the profiler, one decode takes 9.000 ms on one NVIDIA H200.");
   sample.selection->steps = profile::StepRange{4, 11};
-  EXPECT_TRUE(
-      has(executive_sentences(shown(sample))[0], "the selected steps of one decode take 9.000 ms"));
-  EXPECT_TRUE(
-      has(executive_sentences(shown(serving_sample()))[0], "an engine step of decode takes 2.000"));
+  EXPECT_TRUE(has(texts_of(executive_summary(shown(sample)))[0],
+                  "the selected steps of one decode take 9.000 ms"));
+  EXPECT_TRUE(has(texts_of(executive_summary(shown(serving_sample())))[0],
+                  "an engine step of decode takes 2.000"));
 }
 
 TEST(StakeholderSummary, NamesAKernelOnceWithAllItsGpus) {

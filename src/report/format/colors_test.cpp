@@ -87,7 +87,7 @@ double distance(std::string_view a, std::string_view b, const Matrix& seen) {
 
 TEST(ClassColors, StandOutFromTheBackground) {
   for (const auto& word : profile::kWords<profile::KernelClass>) {
-    const Color color = color_of(word.value);
+    const Color color = look_of(word.value).color;
     EXPECT_GE(contrast(color.light, kBackground.light), 3.0) << word.name;
     EXPECT_GE(contrast(color.dark, kBackground.dark), 3.0) << word.name;
   }
@@ -98,10 +98,10 @@ TEST(ClassColors, DifferForTheColorBlindToo) {
     for (const auto& a : profile::kWords<profile::KernelClass>) {
       for (const auto& b : profile::kWords<profile::KernelClass>) {
         if (a.name >= b.name) continue;
-        EXPECT_GE(distance(color_of(a.value).light, color_of(b.value).light, vision.seen),
+        EXPECT_GE(distance(look_of(a.value).color.light, look_of(b.value).color.light, vision.seen),
                   vision.least)
             << vision.name << ", light: " << a.name << " and " << b.name;
-        EXPECT_GE(distance(color_of(a.value).dark, color_of(b.value).dark, vision.seen),
+        EXPECT_GE(distance(look_of(a.value).color.dark, look_of(b.value).color.dark, vision.seen),
                   vision.least)
             << vision.name << ", dark: " << a.name << " and " << b.name;
       }
@@ -112,14 +112,14 @@ TEST(ClassColors, DifferForTheColorBlindToo) {
 TEST(ClassColors, PartsOfABudgetHaveTheColorOfTheirClass) {
   using enum profile::KernelClass;
   using enum profile::TimePart;
-  EXPECT_EQ(color_of(gemm).light, "#0072b2");
-  EXPECT_EQ(color_of(exposed_communication).light, color_of(communication).light);
+  EXPECT_EQ(look_of(gemm).color.light, "#0072b2");
+  EXPECT_EQ(look_of(exposed_communication).color.light, look_of(communication).color.light);
   EXPECT_EQ(class_of_part(memory_operations), memory);
   EXPECT_EQ(class_of_part(idle_launch), std::nullopt);
-  EXPECT_NE(color_of(idle_launch).light, color_of(other).light);
+  EXPECT_NE(look_of(idle_launch).color.light, look_of(other).color.light);
   const auto unknown = *profile::read_word<profile::KernelClass>("a class of the future");
-  EXPECT_EQ(color_of(unknown).light, color_of(other).light);
-  EXPECT_EQ(shown_name(unknown), "a class of the future");
+  EXPECT_EQ(look_of(unknown).color.light, look_of(other).color.light);
+  EXPECT_EQ(look_of(unknown).shown, "a class of the future");
 }
 
 }  // namespace

@@ -158,10 +158,9 @@ std::optional<KernelClass> class_of_part(TimePart part) {
 }
 
 std::string_view shown_text(std::string_view name) {
-  if (const auto part = profile::find_word<TimePart>(name)) return shown_name(*part);
-  for (const auto& [known, shown] : kShownTexts) {
-    if (known == name) return shown;
-  }
+  if (const auto part = profile::find_word<TimePart>(name)) return look_of(*part).shown;
+  if (const auto kind = profile::find_word<CollectiveKind>(name)) return in_words(*kind);
+  if (const auto link = profile::find_word<LinkKind>(name)) return in_words(*link);
   return name;
 }
 

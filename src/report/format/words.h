@@ -40,20 +40,7 @@ PartLook look_of(KernelClass kernel_class);
 // The class of a part's kernels: communication for "exposed communication"; none for idle time.
 std::optional<KernelClass> class_of_part(TimePart part);
 
-template <class Name>
-std::string_view shown_name(Name part) {
-  return look_of(part).shown;
-}
-template <class Name>
-std::string_view plain_part_name(Name part) {
-  return look_of(part).plain;
-}
-template <class Name>
-Color color_of(Name part) {
-  return look_of(part).color;
-}
-
-// For a text: a part or a class in diff.json, a collective, a link, a format, the basis of a bound.
+// For a text: a part or a class in diff.json, a collective or a link in a finding.
 std::string_view shown_text(std::string_view name);
 
 // ---- sentences of summaries, which a page may mark, or show elsewhere

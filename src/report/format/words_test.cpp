@@ -13,13 +13,13 @@ TEST(PartNames, AreSpelledForReaders) {
 }
 
 TEST(PartNames, ArePlainForPeopleWhoWriteNoKernels) {
-  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("gemm")), "matrix products");
-  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("between operators")),
+  EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("gemm")).plain, "matrix products");
+  EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("between operators")).plain,
             "code between operators");
-  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("quantise")), "quantization");
-  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("elementwise")),
+  EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("quantise")).plain, "quantization");
+  EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("elementwise")).plain,
             "element-wise operations");
-  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("attention")), "attention");
+  EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("attention")).plain, "attention");
 }
 
 TEST(Sentences, EnumerateWithOneAnd) {

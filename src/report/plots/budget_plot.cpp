@@ -65,10 +65,11 @@ std::string budget_words(const Profile& profile, const std::vector<const Stage*>
     std::vector<BudgetPart> parts = *stage->shown.budget;
     std::ranges::stable_sort(parts, std::ranges::greater(), &BudgetPart::share);
     parts.resize(std::min(kNamedParts, parts.size()));
-    words += fmt::format(" {}: {} ms per {}: {}.", stage->name, ms(stage->shown.wall.mean),
-                         instance_name(profile, "instance"), joined(parts, ", ", [](auto& part) {
-                           return fmt::format("{} {}", shown_name(part.part), percent(part.share));
-                         }));
+    words +=
+        fmt::format(" {}: {} ms per {}: {}.", stage->name, ms(stage->shown.wall.mean),
+                    instance_name(profile, "instance"), joined(parts, ", ", [](auto& part) {
+                      return fmt::format("{} {}", look_of(part.part).shown, percent(part.share));
+                    }));
   }
   return words;
 }
@@ -86,8 +87,8 @@ void draw_bar(const Profile& profile, const Stage& stage, const std::vector<Part
     const BudgetPart* part = find_part(stage, order.name);
     if (part == nullptr) continue;
     const double width = part->share.value * whole;
-    const Color fill = color_of(order.name);
-    const std::string_view name = shown_name(order.name);
+    const Color fill = look_of(order.name).color;
+    const std::string_view name = look_of(order.name).shown;
     svg.bar(x, y + 24, width, kBudgetBar, fill,
             fmt::format("{}: {} of wall time, {} ms", name, percent(part->share), ms(part->time)));
     const std::string share = text_of(percent(part->share));
@@ -117,8 +118,8 @@ void draw_legend(const std::vector<const Stage*>& stages, const std::vector<Part
   svg.line(kPlotMargin, y + 7, right, y + 7, Svg::Stroke::axis);
   for (const PartOrder& order : parts) {
     y += kBudgetLegendRow;
-    svg.bar(kPlotMargin, y - 8, 12, 12, color_of(order.name));
-    svg.text(kPlotMargin + 20, y + 2.5, shown_name(order.name));
+    svg.bar(kPlotMargin, y - 8, 12, 12, look_of(order.name).color);
+    svg.text(kPlotMargin + 20, y + 2.5, look_of(order.name).shown);
     for (size_t i = 0; i < stages.size(); ++i) {
       const BudgetPart* part = find_part(*stages[i], order.name);
       if (part == nullptr) continue;

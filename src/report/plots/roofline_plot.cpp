@@ -96,7 +96,7 @@ RoofPoints points_of(const Profile& profile) {
     const Kernel* ranked = find_kernel(profile, kernel.kernel_name);
     points.push_back(
         {kernel.flops_per_byte->value, kernel.flops_per_s->value, kernel.short_name,
-         color_of(ranked == nullptr ? KernelClass::other : ranked->kernel_class),
+         look_of(ranked == nullptr ? KernelClass::other : ranked->kernel_class).color,
          is_by_counters(kernel) ? RoofPoint::Of::sampled_kernel : RoofPoint::Of::kernel});
   }
   return points;

@@ -34,13 +34,13 @@ void draw_classes(const std::vector<RankedKernel>& kernels, double y, Svg& svg) 
   for (const RankedKernel& ranked : kernels) {
     const KernelClass kernel_class = ranked.kernel->kernel_class;
     if (!drawn.insert(kernel_class).second) continue;
-    const std::string_view name = shown_name(kernel_class);
+    const std::string_view name = look_of(kernel_class).shown;
     const double width = 20 + text_width(name, 13) + 18;
     if (x + width > kPlotWidth - kPlotMargin) {
       x = kPlotMargin;
       y += 22;
     }
-    svg.bar(x, y - 10, 12, 12, color_of(kernel_class));
+    svg.bar(x, y - 10, 12, 12, look_of(kernel_class).color);
     svg.text(x + 18, y + 0.5, name);
     x += width;
   }
@@ -68,7 +68,7 @@ std::optional<Plot> top_kernels_plot(const Profile& profile) {
     const double room = kPlotWidth - 2 * kPlotMargin;
     svg.text(kPlotMargin, y + 11, fitted(name, room, 12, true), {.size = 12, .code = true});
     const double width = std::max(2.0, ranked.total.value / longest * (room - kValueRoom));
-    svg.bar(kPlotMargin, y + 16, width, 15, color_of(kernel.kernel_class),
+    svg.bar(kPlotMargin, y + 16, width, 15, look_of(kernel.kernel_class).color,
             fmt::format("{}: {} ms in {}", kernel.kernel_name, exact_ms(ranked.total),
                         counted(ranked.calls, "call")));
     svg.text(kPlotMargin + width + 8, y + 28,

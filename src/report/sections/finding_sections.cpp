@@ -19,7 +19,7 @@ Table part_table(const PotentialSavings& stage) {
       "output token) | how the bound was found",
       stage.parts, [](const PartSaving& part) {
         if (!part.shown) return Row();
-        return cells(shown_name(part.part), ms(part.time), ms(part.floor), ms(part.saving),
+        return cells(look_of(part.part).shown, ms(part.time), ms(part.floor), ms(part.saving),
                      fine_ms(part.saving_per_output_token), part.floor_rule.value_or(""));
       });
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);

@@ -258,10 +258,6 @@ std::vector<Sentence> job_summary(const Profile& profile) {
   return sentences;
 }
 
-std::vector<std::string> job_sentences(const Profile& profile) {
-  return texts_of(job_summary(profile));
-}
-
 void add_section(Topic<"job"> /*topic*/, const Profile& profile, Document& document) {
   if (!profile.job) return;
   document.heading(2, "Ranks");

@@ -93,7 +93,7 @@ std::string section(const profile::Profile& profile) {
 
 TEST(JobSections, AreEmptyWithoutAJob) {
   EXPECT_EQ(section({}), to_markdown(Document()));
-  EXPECT_TRUE(job_sentences({}).empty());
+  EXPECT_TRUE(texts_of(job_summary({})).empty());
   EXPECT_EQ(straggler_sentence({}), "");
 }
 
@@ -102,7 +102,7 @@ TEST(JobSections, NameTheStraggler) {
             "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of the job's step): "
             "when it arrives last, its kernels take 0.8000 ms per step longer (2.4000 ms per step "
             "between collectives; mean of the others 1.6000 ms).");
-  const auto sentences = job_sentences(two_ranks());
+  const auto sentences = texts_of(job_summary(two_ranks()));
   ASSERT_EQ(sentences.size(), 4);
   EXPECT_EQ(sentences[0], "Job of 4 ranks (4711) on 2 hosts, 3 recorded: tensor parallelism of 4.");
   EXPECT_EQ(sentences[1], "Ended before the program did: rank 3.");

@@ -45,7 +45,7 @@ Table kernel_table(const Profile& profile) {
       ranked_kernels(profile),
       [&](const RankedKernel& ranked) {
         const Kernel& kernel = *ranked.kernel;
-        Row row = {kernel.short_name, std::string(shown_name(kernel.kernel_class)),
+        Row row = {kernel.short_name, std::string(look_of(kernel.kernel_class).shown),
                    exact_ms(ranked.total), percent(ranked.share), grouped(ranked.calls)};
         for (const size_t stage : stages) {
           row.emplace_back(exact_ms(time_in(kernel, profile.stages[stage].name)));
@@ -110,7 +110,7 @@ std::string largest_classes(const Layer& layer) {
                            [](const auto& of_class) { return of_class.second; });
   classes.resize(std::min(classes.size(), kShownClasses));
   return joined(classes, ", ", [](const auto& of_class) {
-    return fmt::format("{} {}", shown_name(of_class.first), fine_ms(of_class.second));
+    return fmt::format("{} {}", look_of(of_class.first).shown, fine_ms(of_class.second));
   });
 }
 

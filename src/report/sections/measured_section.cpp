@@ -9,13 +9,9 @@ namespace llmprof::report {
 namespace {
 
 template <class Value>
-std::optional<Value> mean_of(const std::optional<Sensor<Value>>& sensor) {
-  return sensor ? std::optional(sensor->mean) : std::nullopt;
-}
-
-template <class Value>
-std::optional<Value> highest_of(const std::optional<Sensor<Value>>& sensor) {
-  return sensor ? std::optional(sensor->max) : std::nullopt;
+std::optional<Value> sensor_figure(const std::optional<Sensor<Value>>& sensor,
+                                   Value Sensor<Value>::* figure) {
+  return sensor ? std::optional(*sensor.*figure) : std::nullopt;
 }
 
 // "1755 MHz (1410 MHz to 1980 MHz)"
@@ -73,20 +69,20 @@ Table activity_table(const Profile& profile) {
 }
 
 Table sensor_table(const Profile& profile) {
-  Table table =
-      table_of(fmt::format("stage | #energy per {} | #energy per token | #power, mean (W) | #SM "
-                           "clock, mean (min to max) | #memory clock, mean (min to max) | #highest "
-                           "temperature (°C) | clocks lowered by (share of samples)",
-                           instance_name(profile, "instance")),
-               profile.stages, [](const Stage& stage) {
-                 const auto& own = stage.measured;
-                 if (!own || !(own->energy || own->sm_clock || own->power || own->temperature))
-                   return Row();
-                 return cells(stage.name, in_unit(own->energy), in_unit(own->energy_per_token),
-                              in_unit(mean_of(own->power)), clock_words(own->sm_clock),
-                              clock_words(own->memory_clock), in_unit(highest_of(own->temperature)),
-                              throttle_words(*own));
-               });
+  Table table = table_of(
+      fmt::format("stage | #energy per {} | #energy per token | #power, mean (W) | #SM "
+                  "clock, mean (min to max) | #memory clock, mean (min to max) | #highest "
+                  "temperature (°C) | clocks lowered by (share of samples)",
+                  instance_name(profile, "instance")),
+      profile.stages, [](const Stage& stage) {
+        const auto& own = stage.measured;
+        if (!own || !(own->energy || own->sm_clock || own->power || own->temperature)) return Row();
+        return cells(stage.name, in_unit(own->energy), in_unit(own->energy_per_token),
+                     in_unit(sensor_figure(own->power, &Sensor<Watts>::mean)),
+                     clock_words(own->sm_clock), clock_words(own->memory_clock),
+                     in_unit(sensor_figure(own->temperature, &Sensor<DegreesCelsius>::max)),
+                     throttle_words(*own));
+      });
   return table.show_if(has_tokens(profile), "energy per token");
 }
 

@@ -80,8 +80,6 @@ std::string_view device_word(const Profile& profile);  // "GPU", "CPU"
 
 // Whether instances are an engine's steps (continuous batching).
 bool is_serving(const Profile& profile);
-// Null if there is none.
-const Stage* find_stage(const Profile& profile, std::string_view name);
 
 // Whether any stage decodes step by step.
 bool has_decode_steps(const Profile& profile);
@@ -254,7 +252,6 @@ std::string no_stages_words(const Profile& profile);
 
 // The job in one line, then what is missing from it; empty without a job.
 std::vector<Sentence> job_summary(const Profile& profile);
-std::vector<std::string> job_sentences(const Profile& profile);
 // "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of it): ..."; empty without a
 // straggler.
 std::string straggler_sentence(const Profile& profile);

@@ -170,21 +170,19 @@ std::string coverage_sentence(const Profile& profile) {
   if (!profile.coverage) return {};
   const Coverage& coverage = *profile.coverage;
   // A profile of an earlier llmprof does not separate initialization from work.
-  if (coverage.work_kernels == 0) {
-    return fmt::format("Coverage: stages hold {} of {} ({}) and {} of {} ms of kernel time ({}).",
-                       grouped(coverage.kernels_in_stages), counted(coverage.kernels, "kernel"),
-                       percent(coverage.kernels_share), ms(coverage.kernel_sum_in_stages),
-                       ms(coverage.kernel_sum), percent(coverage.kernel_sum_share));
-  }
-  const std::string before = coverage.initialization_kernels == 0
+  const bool separate = coverage.work_kernels > 0;
+  const std::string before = !separate || coverage.initialization_kernels == 0
                                  ? std::string()
                                  : fmt::format(" after initialization ({}, {} ms)",
                                                counted(coverage.initialization_kernels, "kernel"),
                                                ms(coverage.initialization_sum));
-  return fmt::format("Coverage: stages hold {} of {} ({}) and {} of {} ms of kernel time ({}){}.",
-                     grouped(coverage.kernels_in_stages), counted(coverage.work_kernels, "kernel"),
-                     percent(coverage.work_kernels_share), ms(coverage.kernel_sum_in_stages),
-                     ms(coverage.work_sum), percent(coverage.work_sum_share), before);
+  return fmt::format(
+      "Coverage: stages hold {} of {} ({}) and {} of {} ms of kernel time ({}){}.",
+      grouped(coverage.kernels_in_stages),
+      counted(separate ? coverage.work_kernels : coverage.kernels, "kernel"),
+      percent(separate ? coverage.work_kernels_share : coverage.kernels_share),
+      ms(coverage.kernel_sum_in_stages), ms(separate ? coverage.work_sum : coverage.kernel_sum),
+      percent(separate ? coverage.work_sum_share : coverage.kernel_sum_share), before);
 }
 
 void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& document) {

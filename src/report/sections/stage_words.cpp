@@ -117,11 +117,6 @@ std::string_view device_word(const Profile& profile) { return on_cpu(profile) ? 
 
 bool is_serving(const Profile& profile) { return profile.stages_found.serving.value_or(false); }
 
-const Stage* find_stage(const Profile& profile, std::string_view name) {
-  const auto found = std::ranges::find(profile.stages, name, &Stage::name);
-  return found == profile.stages.end() ? nullptr : &*found;
-}
-
 bool has_decode_steps(const Profile& profile) {
   return std::ranges::any_of(profile.stages,
                              [](const auto& stage) { return stage.decode_step_count > 0; });
@@ -240,15 +235,14 @@ bool includes_tracing(const Profile& profile, const Stage& stage) {
   return !on_cpu(profile) && !stage.untraced && stage.untraced_why_not.has_value();
 }
 
+constexpr auto kHasUntraced = [](const Stage& stage) { return stage.untraced.has_value(); };
+
 bool all_untraced(const Profile& profile) {
-  return !profile.stages.empty() && std::ranges::all_of(profile.stages, [](const auto& stage) {
-    return stage.untraced.has_value();
-  });
+  return !profile.stages.empty() && std::ranges::all_of(profile.stages, kHasUntraced);
 }
 
 bool any_untraced_times(const Profile& profile) {
-  return std::ranges::any_of(profile.stages,
-                             [](const auto& stage) { return stage.untraced.has_value(); });
+  return std::ranges::any_of(profile.stages, kHasUntraced);
 }
 
 std::string times_words(const Profile& profile) {

@@ -32,8 +32,8 @@ Table idle_cause_table(const Profile& profile) {
   Table table = table_of("device | cause | #idle (ms) | #share of span | #gaps");
   for (const DeviceTime& row : profile.device_time) {
     for (const IdleCause& cause : row.idle_causes) {
-      table.add(row.device, shown_name(cause.cause), ms(cause.time), percent(cause.share_of_span),
-                grouped(cause.gaps));
+      table.add(row.device, look_of(cause.cause).shown, ms(cause.time),
+                percent(cause.share_of_span), grouped(cause.gaps));
     }
     if (row.not_traced) {
       table.add(row.device, "not traced (activity unknown)", ms(row.not_traced), kMissing,
@@ -96,7 +96,7 @@ Table budget_table(const Profile& profile, const Stage& stage) {
       table_of(fmt::format("part | #wall (ms per {}) | #share of wall | #wall (ms per step)",
                            instance_name(profile, "instance")),
                *shown.budget, [](const BudgetPart& part) {
-                 return cells(shown_name(part.part), ms(part.time), percent(part.share),
+                 return cells(look_of(part.part).shown, ms(part.time), percent(part.share),
                               fine_ms(part.per_step));
                });
   table.add("sum (wall time)", ms(shown.wall.mean), percent(Share{1}),
@@ -139,7 +139,7 @@ Table gap_table(const Profile& profile) {
                   profile.gaps, [&](const Gap& gap) {
                     if (++shown[gap.stage] > kShownGaps) return Row();
                     return cells(gap.stage, place(profile, gap.instance, gap.step_of_instance),
-                                 ms(gap.after_start), ms(gap.time), shown_name(gap.cause),
+                                 ms(gap.after_start), ms(gap.time), look_of(gap.cause).shown,
                                  between(gap), gap.host.value_or(""));
                   });
 }
@@ -149,7 +149,7 @@ Table repeated_gap_table(const Profile& profile) {
                   profile.repeated_gaps, [](const RepeatedGap& gap) {
                     const Gap& longest = gap.longest;
                     return cells(gap.stage, grouped(gap.count), ms(gap.total), ms(longest.time),
-                                 shown_name(longest.cause), between(longest),
+                                 look_of(longest.cause).shown, between(longest),
                                  longest.host.value_or(""));
                   });
 }
@@ -244,7 +244,7 @@ std::string device_time_words(const Profile& profile) {
     if (!row.idle_causes.empty() && row.idle.value > 0) {
       const IdleCause& largest = row.idle_causes.front();
       text += fmt::format(", the largest cause being {} ({} of the span)",
-                          plain_part_name(largest.cause), percent(largest.share_of_span));
+                          look_of(largest.cause).plain, percent(largest.share_of_span));
     }
     return text + ".";
   });
