@@ -28,9 +28,9 @@ SideRun described(const Run& run) {
   side.steps = run.profile.steps.size();
   std::set<std::string> tools;
   for (const profile::Capture& capture : run.profile.context.captures) {
-    tools.insert(capture.tool_version ? fmt::format("{} {}", capture.tool.value_or(capture.format),
-                                                    *capture.tool_version)
-                                      : capture.tool.value_or(capture.format));
+    std::string tool = capture.tool.value_or(std::string(to_string(capture.format)));
+    if (capture.tool_version) tool += " " + *capture.tool_version;
+    tools.insert(std::move(tool));
   }
   if (!tools.empty()) side.recorded_by = fmt::format("{}", fmt::join(tools, ", "));
   return side;

@@ -178,7 +178,9 @@ class PassCalculation {
     const bool expands =
         std::any_of(pass_.sequences.begin(), pass_.sequences.end(),
                     [](const Attending& sequences) { return sequences.expands_latent; });
-    CostLine part{model_.latent && !expands ? "attention (over the latent)" : "attention", 0, 0, 0};
+    CostLine part;
+    part.name = model_.latent && !expands ? "attention (over the latent)" : "attention";
+    part.kind = CostKind::attention;
     const double token_bytes = cached_values(model_, tp_) * model_.kv_cache.bytes;
     for (const LayerGroup& group : groups_) {
       double touched = tokens_;  // new tokens are written, older ones read

@@ -62,12 +62,16 @@ struct MixedPass {
   friend bool operator==(const MixedPass&, const MixedPass&) = default;
 };
 
+// What the work of a part consists of.
+enum class CostKind : uint8_t { products, attention, other };
+
 // A line of the calculation, as shown in reports.
 struct CostLine {
   std::string name;  // "q, k, v, o projections", "attention", "routed experts", "head", ...
   double flops = 0;
   double weight_bytes = 0;  // read once per pass
   double kv_bytes = 0;      // cache read and written
+  CostKind kind = CostKind::products;
 };
 
 // What one GPU computes and moves for a pass; the mean over pipeline stages. Excludes activations:

@@ -65,10 +65,13 @@ Json part_list(const std::vector<profile::TimePart>& used) {
   return parts;
 }
 
+// Of a share: the page shows four, in percent two.
+constexpr double kDigits = 1e6;
+
 Json sentence_list(const std::vector<report::Sentence>& sentences) {
   Json list = Json::array();
   for (const report::Sentence& each : sentences) {
-    list.push_back({{"kind", to_string(each.kind)}, {"text", each.text}});
+    list.push_back({{"kind", profile::to_string(each.kind)}, {"text", each.text}});
   }
   return list;
 }
@@ -85,7 +88,6 @@ double strongest(std::vector<double> sizes, double least) {
 // scales of the colors.
 Json heat_json(const profile::Heat& heat) {
   constexpr double kNoStep = -1;
-  constexpr double kDigits = 1e6;       // the page shows four, in percent two
   constexpr double kLeastShare = 0.02;  // less is noise and must not look significant
   constexpr double kLeastTime = 1e-9;
   Json above = Json::array();
@@ -116,6 +118,12 @@ Json heat_json(const profile::Heat& heat) {
             {"wait", strongest(std::move(waits), kLeastTime)}}}};
 }
 
+// The display name of a word in profile.json.
+template <profile::Vocabulary Word>
+void add_name(Word word, Json& names) {
+  names[std::string(to_string(word))] = report::in_words(word);
+}
+
 // Words for what profile.json stores about a job as kinds and values.
 Json job_words(const profile::Profile& profile) {
   if (!profile.job) return nullptr;
@@ -123,7 +131,7 @@ Json job_words(const profile::Profile& profile) {
   Json names = Json::object();
   Json stragglers = Json::array();
   for (const profile::Straggler& each : job.stragglers) {
-    names[std::string(to_string(each.cause))] = report::in_words(each.cause);
+    add_name(each.cause, names);
     stragglers.push_back(report::reason_words(each.why).value_or(""));
   }
   Json groups = Json::array();
@@ -131,14 +139,11 @@ Json job_words(const profile::Profile& profile) {
     groups.push_back(report::reason_words(each.why).value_or(""));
   }
   for (const profile::JobCollective& each : job.collectives) {
-    names[each.kind] = report::shown_text(each.kind);
-    if (!each.link) continue;
-    const std::string link(to_string(*each.link));
-    names[link] = report::shown_text(link);
+    add_name(each.kind, names);
+    if (each.link) add_name(*each.link, names);
   }
   for (const profile::Rank& rank : profile.ranks) {
-    if (!rank.clock) continue;
-    names[std::string(to_string(rank.clock->method))] = report::in_words(rank.clock->method);
+    if (rank.clock) add_name(rank.clock->method, names);
   }
   return {{"sentences", sentence_list(report::job_summary(profile))},
           {"heat", heat_json(job.heat)},
@@ -168,18 +173,12 @@ Json headline_list(const profile::Profile& profile) {
 Json shown_names(const profile::Profile& profile) {
   Json names = Json::object();
   for (const profile::PotentialSavings& stage : profile.savings) {
-    for (const profile::KernelSaving& kernel : stage.kernels) {
-      const std::string basis(to_string(kernel.floor_basis));
-      names[basis] = report::shown_text(basis);
-    }
+    for (const profile::KernelSaving& kernel : stage.kernels) add_name(kernel.floor_basis, names);
   }
   for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
-    if (!kernel.why_no_flops) continue;
-    names[std::string(to_string(*kernel.why_no_flops))] = report::in_words(*kernel.why_no_flops);
+    if (kernel.why_no_flops) add_name(*kernel.why_no_flops, names);
   }
-  for (const profile::Capture& capture : profile.context.captures) {
-    names[capture.format] = report::shown_text(capture.format);
-  }
+  for (const profile::Capture& capture : profile.context.captures) add_name(capture.format, names);
   return names;
 }
 
@@ -212,6 +211,17 @@ Json operator_shares(const profile::Profile& profile) {
   return shares;
 }
 
+// Busy time of each step over its wall time.
+Json step_busy_shares(const profile::Profile& profile) {
+  Json shares = Json::array();
+  for (const profile::Step& step : profile.steps) {
+    const double share = step.gpu_busy.value / step.wall.value;
+    shares.push_back(step.wall.value > 0 ? Json(std::round(share * kDigits) / kDigits)
+                                         : Json(nullptr));
+  }
+  return shares;
+}
+
 std::string text_of(const Json& view) {
   return view.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -232,7 +242,10 @@ std::string view_json(const Content& content) {
                   {"headlines", headline_list(profile)},
                   {"summary", sentence_list(report::executive_summary(profile))},
                   {"names", shown_names(profile)},
+                  {"engine", report::engine_words(profile)},
+                  {"failed_captures", report::failure_sentences(profile)},
                   {"operator_shares", operator_shares(profile)},
+                  {"step_busy_shares", step_busy_shares(profile)},
                   {"timeline_missing", or_null(content.timeline_missing)},
                   {"job", job_words(profile)}});
 }
@@ -265,11 +278,16 @@ std::string view_json(const compare::Diff& diff) {
                       {"other_causes", other_causes(stage.causes)},
                       {"launches", std::move(launches)}});
   }
+  Json matched_by = Json::object();
+  for (const auto& word : profile::kWords<compare::MatchedBy>) {
+    matched_by[std::string(word.name)] = word.meaning;
+  }
   return text_of({{"classes", class_list()},
                   {"parts", part_list(parts)},
                   {"made_by", diff.tool.name + " " + diff.tool.version},
                   {"title", report::diff_title(diff)},
                   {"verdict", report::verdict_words(diff)},
+                  {"matched_by", std::move(matched_by)},
                   {"comparisons", std::move(comparisons)},
                   {"stages", std::move(stages)}});
 }

@@ -86,9 +86,32 @@ struct Cpu {
   }
 };
 
+// One per reader.
+enum class CaptureFormat : uint8_t {
+  nsys_sqlite,
+  nsys_csv,
+  ncu_csv,
+  ncu_json,
+  pytorch_trace,
+  collector_log,
+  workload_metrics,
+};
+constexpr auto words_of(CaptureFormat /*of*/) {
+  using enum CaptureFormat;
+  return vocabulary<CaptureFormat>({
+      {nsys_sqlite, "", "nsys SQLite"},
+      {nsys_csv, "", "nsys stats CSV"},
+      {ncu_csv, "", "ncu CSV"},
+      {ncu_json, "", "ncu JSON rows"},
+      {pytorch_trace, "", "PyTorch trace"},
+      {collector_log, "", "llmprof log"},
+      {workload_metrics, "the workload's own metrics.json", "Stage 1 metrics"},
+  });
+}
+
 struct Capture {
   std::string path;
-  std::string format;
+  CaptureFormat format{};
   std::optional<std::string> tool;
   std::optional<std::string> tool_version;
   std::optional<std::string> schema_version;

@@ -172,7 +172,6 @@ struct Rank {
 };
 
 enum class Parallelism : uint8_t { tensor, pipeline, expert, data, unknown };
-constexpr auto words_of(Parallelism /*of*/) { return vocabulary<Parallelism>(); }
 
 struct ParallelismSize {
   Parallelism parallelism = Parallelism::unknown;
@@ -211,11 +210,27 @@ struct RankGroup {
   }
 };
 
+// As trace::CollectiveKind.
+enum class CollectiveKind : uint8_t {
+  other,
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  send,
+  receive,
+  barrier,
+};
+
 // Collectives of one group, kind and size in one stage, matched across ranks.
 struct JobCollective {
   std::optional<std::string> stage;
   std::string group;
-  std::string kind;
+  CollectiveKind kind = CollectiveKind::other;
   std::optional<Bytes> bytes;
   uint64_t ranks = 0;
   uint64_t matched = 0;
@@ -242,7 +257,7 @@ struct JobCollective {
   void fields(auto& field) const {
     field("stage", stage, "stage of the job; null outside stages");
     field("group", group, "as in groups");
-    field("kind", kind, "all_reduce, all_gather, reduce_scatter, all_to_all, send, ...");
+    field("kind", kind, "what the ranks do together");
     field("bytes", bytes, "message size of one rank; null if unknown");
     field("ranks", ranks, "recorded ranks that took part");
     field("matched", matched, "collectives that all these ranks have");
@@ -285,7 +300,6 @@ enum class StragglerCause : uint8_t {
   lower_clock,
   unknown,
 };
-constexpr auto words_of(StragglerCause /*of*/) { return vocabulary<StragglerCause>(); }
 
 // A rank that others wait for.
 struct Straggler {

@@ -240,6 +240,11 @@ constexpr auto words_of(WhyNoFlops /*of*/) {
   });
 }
 
+enum class NumberFormatSource : uint8_t { kernel_name, model };
+constexpr auto words_of(NumberFormatSource /*of*/) {
+  return vocabulary<NumberFormatSource>({{NumberFormatSource::kernel_name, "", "kernel name"}});
+}
+
 struct RooflineKernel {
   std::string kernel_name;
   std::string short_name;
@@ -260,7 +265,7 @@ struct RooflineKernel {
   std::optional<Share> tensor_active;
   std::optional<std::string> peak_name;
   std::optional<FlopsPerSecond> peak_flops;
-  std::optional<std::string> number_format_source;
+  std::optional<NumberFormatSource> number_format_source;
   std::optional<WhyNoFlops> why_no_flops;
 
   void fields(auto& field) const {
@@ -295,8 +300,7 @@ struct RooflineKernel {
           "peak that FLOP/s are computed from, by counters: \"bf16 dense\"; null without FLOP/s");
     field("peak_flops_per_s", peak_flops, "that peak, from the data sheet");
     field("number_format_source", number_format_source,
-          "source of the tensor cores' number format, by counters: \"kernel name\" or \"model\"; "
-          "null without FLOP/s");
+          "source of the tensor cores' number format, by counters; null without FLOP/s");
     field("why_no_flops", why_no_flops, "by counters: why FLOP/s are missing; null with FLOP/s");
   }
 };

@@ -54,9 +54,8 @@ bool holds(std::span<const std::string_view> codes, std::string_view code) {
 bool records_times(const CaptureFailure& failure, const Profile& profile) {
   if (failure.backend == "collector" || failure.backend.starts_with("rank")) return true;
   return failure.backend == "nsys" &&
-         std::ranges::none_of(profile.context.captures, [](const Capture& capture) {
-           return capture.tool == "llmprof collector";
-         });
+         std::ranges::find(profile.context.captures, CaptureFormat::collector_log,
+                           &Capture::format) == profile.context.captures.end();
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(LostData, IsARecordingThatFailed) {
   profile.captures_failed.push_back({"nsys", "interrupted"});
   EXPECT_EQ(codes(profile), (std::vector<std::string>{"capture_failed"}));
   // The timeline is the collector's.
-  profile.context.captures.emplace_back().tool = "llmprof collector";
+  profile.context.captures.emplace_back().format = CaptureFormat::collector_log;
   EXPECT_TRUE(lost_data(profile).empty());
   profile.captures_failed.push_back({"rank 3", "died"});
   EXPECT_EQ(lost_data(profile).front().message, "rank 3: died");

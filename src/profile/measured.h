@@ -7,6 +7,7 @@
 
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -25,17 +26,53 @@ struct Sensor {
   }
 };
 
+// Why clocks are lower, in the order of NVML's bits (nvmlClocksEventReasons).
+enum class ClockLimit : uint8_t {
+  idle,
+  application_clocks,
+  power_cap,
+  hardware,
+  sync_boost,
+  thermal_software,
+  thermal_hardware,
+  power_brake,
+  display_clock,
+  others,
+};
+constexpr auto words_of(ClockLimit /*of*/) {
+  using enum ClockLimit;
+  return vocabulary<ClockLimit>({
+      {idle, "", "GPU idle"},
+      {application_clocks, "", "application clocks setting"},
+      {power_cap, "", "power cap"},
+      {hardware, "", "hardware slowdown"},
+      {sync_boost, "", "sync boost"},
+      {thermal_software, "", "thermal slowdown (software)"},
+      {thermal_hardware, "", "thermal slowdown (hardware)"},
+      {power_brake, "", "power brake (hardware)"},
+      {display_clock, "", "display clock setting"},
+      {others, "all that this version does not know", "other reasons"},
+  });
+}
+
 struct ThrottleReason {
-  std::string reason;
+  ClockLimit reason{};
   bool slowing = false;
   Share share_of_samples;
 
   void fields(auto& field) const {
-    field("reason", reason, "reason, as text");
+    field("reason", reason, "why clocks are lower, by NVML");
     field("slowing", slowing, "heat, power or hardware lowered the clocks");
     field("share_of_samples", share_of_samples, "share of samples with this reason");
   }
 };
+
+enum class EnergySource : uint8_t { energy_counter, power_over_time };
+constexpr auto words_of(EnergySource /*of*/) {
+  using enum EnergySource;
+  return vocabulary<EnergySource>(
+      {{energy_counter, "", "energy counter"}, {power_over_time, "", "power over time"}});
+}
 
 // Counter and sensor values of a stage, assigned by time; warm-up excluded.
 struct Measured {
@@ -61,7 +98,7 @@ struct Measured {
   std::optional<double> sampled_tokens;
   std::optional<Joules> energy;
   std::optional<Joules> energy_per_token;
-  std::optional<std::string> energy_source;
+  std::optional<EnergySource> energy_source;
   std::optional<std::string> energy_why_not;
   std::optional<Sensor<Hertz>> sm_clock;
   std::optional<Hertz> highest_sm_clock;
@@ -113,7 +150,7 @@ struct Measured {
           "energy of the whole GPU per instance: wall time times the mean power, over intervals "
           "between readings of which at least three quarters are in the stage");
     field("energy_per_token_j", energy_per_token, "energy_j over tokens");
-    field("energy_source", energy_source, "source of energy_j: energy counter, or power over time");
+    field("energy_source", energy_source, "source of energy_j");
     field("energy_why_not", energy_why_not, "why energy_j is missing");
     field("sm_clock_hz", sm_clock, "clock of the SMs");
     field("highest_sm_clock_hz", highest_sm_clock, "highest SM clock of the GPU");

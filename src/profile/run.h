@@ -10,12 +10,6 @@
 #include "profile/reasons.h"
 #include "profile/vocabulary.h"
 
-namespace llmprof {
-
-constexpr auto words_of(Severity /*of*/) { return profile::vocabulary<Severity>(); }
-
-}  // namespace llmprof
-
 namespace llmprof::profile {
 
 struct UtilizationGpu {

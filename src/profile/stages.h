@@ -30,7 +30,6 @@ constexpr auto words_of(StageSource /*of*/) {
 
 // How reliable detected stages are: how many independent checks hold.
 enum class ConfidenceLevel : uint8_t { high, medium, low };
-constexpr auto words_of(ConfidenceLevel /*of*/) { return vocabulary<ConfidenceLevel>(); }
 
 // Why an instance is warm-up.
 enum class WarmupReason : uint8_t {

@@ -7,6 +7,7 @@
 
 #include "profile/budget_parts.h"
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -115,12 +116,16 @@ struct DeviceTime {
   }
 };
 
-// Memory operations of one direction between two kinds of memory on one GPU.
+// As trace::MemoryPlace, without `unknown`.
+enum class MemoryPlace : uint8_t { pageable, pinned, host, device, array, managed };
+
+// Memory operations of one direction between two kinds of memory on one GPU. Directions are named
+// by the tool that recorded them, so they are no closed set.
 struct Copies {
   std::string device;
   std::string direction;
-  std::optional<std::string> from;
-  std::optional<std::string> to;
+  std::optional<MemoryPlace> from;
+  std::optional<MemoryPlace> to;
   uint64_t count = 0;
   Milliseconds total;
   std::optional<Bytes> bytes;
@@ -134,9 +139,7 @@ struct Copies {
     field("device", device, "as in kernels");
     field("direction", direction,
           "\"Host-to-Device\", \"Device-to-Host\", ...; \"fill\"; \"copy\" if unknown");
-    field("from", from,
-          "kind of memory that is read: pageable, pinned, host, device, array, managed; null if "
-          "the capture does not say");
+    field("from", from, "kind of memory that is read; null if the capture does not say");
     field("to", to, "kind of memory that is written; null if the capture does not say");
     field("count", count, "operations in the whole timeline");
     field("total_ms", total, "time of these operations; overlapping ones count in full");

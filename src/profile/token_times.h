@@ -112,7 +112,6 @@ struct TokenFigure {
 };
 
 enum class RateOf : uint8_t { all_sequences, per_sequence };
-constexpr auto words_of(RateOf /*of*/) { return vocabulary<RateOf>(); }
 
 // Output tokens per second; of a serving engine those of its requests (served_window).
 struct OutputRates {

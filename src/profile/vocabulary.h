@@ -16,7 +16,7 @@
 namespace llmprof::profile {
 
 // A closed set of names in profile.json is an enum of uint8_t that counts from 0. JSON spells its
-// values as C++ does, unless words_of, next to it, says otherwise. It also says what they mean:
+// values as C++ does, unless words_of, next to it, says otherwise; it also says what they mean:
 //
 //   enum class Limit : uint8_t { room, near_peak };
 //   constexpr auto words_of(Limit) {
@@ -29,11 +29,13 @@ template <class Enum>
 struct Word {
   Enum value{};
   std::string_view meaning = {};  // empty if the name is self-explanatory
-  std::string_view name = {};     // filled by vocabulary if empty
+  std::string_view name = {};     // filled by vocabulary unless given; "" is a name too
 };
 
 template <class T>
-concept Vocabulary = requires(T value) { words_of(value); };
+concept WithWords = requires(T value) { words_of(value); };
+template <class T>
+concept Vocabulary = WithWords<T> || std::same_as<std::underlying_type_t<T>, uint8_t>;
 
 // Compilers spell a value that no enumerator has as a cast: "Value = (Limit)2".
 template <auto Value>
@@ -99,8 +101,9 @@ consteval auto named_values(const Row (&rows)[N]) {
   for (const Row& row : rows) all[static_cast<size_t>(row.value)] = row;
   [&]<size_t... value>(std::index_sequence<value...> /*all*/) {
     ((all[value].value = static_cast<Enum>(value)), ...);
-    ((all[value].name =
-          all[value].name.empty() ? enumerator_name<static_cast<Enum>(value)>() : all[value].name),
+    ((all[value].name = all[value].name.data() == nullptr
+                            ? enumerator_name<static_cast<Enum>(value)>()
+                            : all[value].name),
      ...);
   }(std::make_index_sequence<all.size()>());
   return all;
@@ -115,7 +118,13 @@ consteval auto kinds_with_values(const KindWord<Enum> (&rows)[N]) {
 }
 
 template <Vocabulary Enum>
-inline constexpr auto kWords = words_of(Enum{});
+inline constexpr auto kWords = [] {
+  if constexpr (WithWords<Enum>) {
+    return words_of(Enum{});
+  } else {
+    return vocabulary<Enum>();
+  }
+}();
 
 // How profile.json spells each value, in the order of the enum.
 template <Vocabulary Enum>
@@ -195,6 +204,14 @@ class Texts {
  private:
   std::array<Text<Enum>, N> rows_;
 };
+// Only the values whose text is not their name.
+template <class Enum, size_t N>
+consteval auto other_texts(const Text<Enum> (&rows)[N]) {
+  Text<Enum> all[kWords<Enum>.size()];
+  for (size_t i = 0; i < std::size(all); ++i) all[i] = {kWords<Enum>[i].value, kNames<Enum>[i]};
+  for (const auto& row : rows) all[static_cast<size_t>(row.value)] = row;
+  return Texts<Enum, kWords<Enum>.size()>(all);
+}
 template <class Enum, size_t N>
 consteval Texts<Enum, N> texts(const Text<Enum> (&rows)[N]) {
   return Texts<Enum, N>(rows);

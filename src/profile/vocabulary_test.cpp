@@ -16,6 +16,21 @@ TEST(Vocabulary, SpellsItsValues) {
   EXPECT_EQ(kDishes[Meal::dinner], "bread");
 }
 
+enum class Table : uint8_t { none, round };
+constexpr auto words_of(Table /*of*/) { return vocabulary<Table>({{Table::none, "", ""}}); }
+constexpr auto kTables = other_texts<Table>({{Table::none, "standing"}});
+enum class Seat : uint8_t { chair, bench };
+
+TEST(Vocabulary, SpellsValuesAsCppUnlessItSaysOtherwise) {
+  EXPECT_EQ(to_string(Seat::bench), "bench");
+  EXPECT_EQ(find_word<Seat>("chair"), Seat::chair);
+  EXPECT_EQ(to_string(Table::none), "");
+  EXPECT_EQ(find_word<Table>(""), Table::none);
+  EXPECT_EQ(to_string(Table::round), "round");
+  EXPECT_EQ(kTables[Table::none], "standing");
+  EXPECT_EQ(kTables[Table::round], "round");
+}
+
 TEST(Vocabulary, KeepsTheNamesOfAFile) {
   EXPECT_EQ(read_word<Meal>("dinner"), Meal::dinner);
   const Meal supper = *read_word<Meal>("supper");

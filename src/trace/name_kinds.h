@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -41,15 +40,5 @@ constexpr bool waits_for_gpu(ApiKind kind) {
 // The bytes of a collective, in CollectiveTable and in every report, are one rank's input: its part
 // of an all-gather, all data of a reduce-scatter or an all-to-all.
 std::optional<CollectiveKind> collective_kind(std::string_view name);
-
-// As profile.json and conf/kernels.yaml spell the kinds.
-inline constexpr std::array<std::string_view, 12> kCollectiveNames = {
-    "other",  "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
-    "reduce", "gather",     "scatter",        "send",       "receive",    "barrier"};
-static_assert(kCollectiveNames.size() == static_cast<size_t>(CollectiveKind::barrier) + 1);
-
-constexpr std::string_view to_string(CollectiveKind kind) {
-  return kCollectiveNames[static_cast<size_t>(kind)];
-}
 
 }  // namespace llmprof::trace

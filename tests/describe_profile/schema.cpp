@@ -54,7 +54,8 @@ class Schema {
     std::vector<std::string> meanings;
     for (const auto& [name, meaning] : type.names) {
       names.push_back(name);
-      if (!meaning.empty()) meanings.push_back(fmt::format("{}: {}", name, meaning));
+      if (!meaning.empty())
+        meanings.push_back(fmt::format("{}: {}", name.empty() ? "\"\"" : name, meaning));
     }
     Json json = {{"type", "string"}, {"enum", std::move(names)}};
     if (!meanings.empty()) json["description"] = fmt::format("{}", fmt::join(meanings, "; "));
@@ -144,7 +145,7 @@ class FieldTables {
   void words(const std::string& title, const Type& type) {
     out_ += fmt::format("## {}\n\n| value | meaning |\n|---|---|\n", title);
     for (const auto& [name, meaning] : type.names) {
-      out_ += fmt::format("| `{}` | {} |\n", name, escaped(meaning));
+      out_ += fmt::format("| `{}` | {} |\n", name.empty() ? "\"\"" : name, escaped(meaning));
     }
     out_ += '\n';
   }

@@ -6,8 +6,8 @@
 
 #include "analysis/analyze.h"
 #include "config/conf_files.h"
+#include "profile/vocabulary.h"
 #include "testing/read_capture.h"
-#include "trace/name_kinds.h"
 
 namespace llmprof {
 namespace {
@@ -22,7 +22,7 @@ json or_null(const std::optional<Value>& value) {
 
 json collective(const Collectives& all, size_t row) {
   const analysis::CollectiveKey& key = all.keys[all.key[row]];
-  json fields = {{"kind", trace::to_string(key.kind)},
+  json fields = {{"kind", profile::to_string(key.kind)},
                  {"bytes", or_null(key.bytes)},
                  {"group", key.group},
                  {"group_stated", key.group_stated},

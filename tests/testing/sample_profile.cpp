@@ -87,7 +87,7 @@ void add_capture(profile::Profile& sample) {
   sample.tool.version = "0.0.0";
   profile::Capture capture;
   capture.path = "runs/a/nsys_node.sqlite";
-  capture.format = "nsys SQLite";
+  capture.format = profile::CaptureFormat::nsys_sqlite;
   capture.tool = "Nsight Systems";
   capture.tool_version = "2025.3.2.0";
   capture.schema_version = "3.20.5";
@@ -387,8 +387,8 @@ void add_timeline(profile::Profile& sample) {
   profile::Copies copies;
   copies.device = "cuda:0";
   copies.direction = "Host-to-Device";
-  copies.from = "pageable";
-  copies.to = "device";
+  copies.from = profile::MemoryPlace::pageable;
+  copies.to = profile::MemoryPlace::device;
   copies.count = 6;
   copies.total = {4};
   copies.bytes = profile::Bytes{4.8e7};
@@ -708,13 +708,13 @@ profile::Measured decode_counters() {
   measured.tokens = measured.sampled_tokens = 32;
   measured.energy = profile::Joules{12.75};
   measured.energy_per_token = profile::Joules{12.75 / 32};
-  measured.energy_source = "energy counter";
+  measured.energy_source = profile::EnergySource::energy_counter;
   measured.sm_clock = profile::Sensor<profile::Hertz>{{1742.5e6}, {1410e6}, {1980e6}, 9};
   measured.highest_sm_clock = profile::Hertz{1980e6};
   measured.memory_clock = profile::Sensor<profile::Hertz>{{3201e6}, {3201e6}, {3201e6}, 9};
   measured.power = profile::Sensor<profile::Watts>{{512.25}, {430.5}, {610}, 9};
   measured.temperature = profile::Sensor<profile::DegreesCelsius>{{61.5}, {58}, {66}, 9};
-  measured.throttle_reasons = {{"power cap", true, {0.444}}};
+  measured.throttle_reasons = {{profile::ClockLimit::power_cap, true, {0.444}}};
   measured.throttle_samples = 9;
   return measured;
 }

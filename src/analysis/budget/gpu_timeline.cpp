@@ -16,8 +16,11 @@ std::string work_name(const trace::Trace& trace, const DescribedNames& names, Gp
                       uint32_t row) {
   if (kind == GpuWorkKind::kernel) return names[trace.kernels.name[row]].short_name;
   if (kind == GpuWorkKind::graph_replay) return "CUDA graph replay";
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
   const std::string_view name = memory_operation_name(trace, row);
-  return name == "fill" || name == "copy" ? std::string(name) : fmt::format("copy {}", name);
+  const bool directed = memory.kind[row] == trace::MemoryKind::copy && row < memory.detail.size() &&
+                        !trace.strings[memory.detail[row]].empty();
+  return directed ? fmt::format("copy {}", name) : std::string(name);
 }
 
 // Captures store this in different columns, or only with the launch.

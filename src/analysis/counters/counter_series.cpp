@@ -29,19 +29,7 @@ constexpr std::array kKnown = {
     Known{"throttle_reasons", "", CounterRole::throttle_reasons},
 };
 
-// Bits of nvmlClocksEventReasons.
-constexpr std::array kReasons = {
-    ThrottleBit{0x1, "GPU idle", false},
-    ThrottleBit{0x2, "application clocks setting", false},
-    ThrottleBit{0x4, "power cap", true},
-    ThrottleBit{0x8, "hardware slowdown", true},
-    ThrottleBit{0x10, "sync boost", false},
-    ThrottleBit{0x20, "thermal slowdown (software)", true},
-    ThrottleBit{0x40, "thermal slowdown (hardware)", true},
-    ThrottleBit{0x80, "power brake (hardware)", true},
-    ThrottleBit{0x100, "display clock setting", false},
-};
-
+using profile::ClockLimit;
 using Sample = CounterSeries::Sample;
 
 bool before(const Sample& a, const Sample& b) {
@@ -74,15 +62,20 @@ std::optional<CounterRole> counter_role(std::string_view name, std::string_view 
   return std::nullopt;
 }
 
-std::vector<ThrottleBit> throttle_reasons(uint64_t mask) {
-  std::vector<ThrottleBit> found;
-  for (const ThrottleBit& reason : kReasons) {
-    if ((mask & reason.bit) == 0) continue;
-    found.push_back(reason);
-    mask &= ~reason.bit;
+std::vector<ClockLimit> clock_limits(uint64_t mask) {
+  constexpr auto kKnown = static_cast<size_t>(ClockLimit::others);
+  std::vector<ClockLimit> found;
+  for (size_t bit = 0; bit < kKnown; ++bit) {
+    if ((mask >> bit & 1U) != 0) found.push_back(static_cast<ClockLimit>(bit));
   }
-  if (mask != 0) found.push_back({mask, "other reasons", false});
+  if (mask >> kKnown != 0) found.push_back(ClockLimit::others);
   return found;
+}
+
+bool is_slowing(ClockLimit limit) {
+  using enum ClockLimit;
+  return limit == power_cap || limit == hardware || limit == thermal_software ||
+         limit == thermal_hardware || limit == power_brake;
 }
 
 void CounterSeries::put_in_order() {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/measured.h"
 #include "profile/reasons.h"
 #include "trace/trace.h"
 
@@ -30,15 +31,10 @@ inline constexpr size_t kCounterRoles = static_cast<size_t>(CounterRole::throttl
 // None if no figure uses the counter.
 std::optional<CounterRole> counter_role(std::string_view name, std::string_view unit);
 
-// NVML's reasons for lower clocks. Power, heat and hardware limits are `slowing`; an idle GPU and
-// clocks set on purpose are not.
-struct ThrottleBit {
-  uint64_t bit = 0;
-  std::string_view words;
-  bool slowing = false;
-};
-// The reasons of a mask; all unknown bits together are one reason.
-std::vector<ThrottleBit> throttle_reasons(uint64_t mask);
+// NVML's reasons for lower clocks in a mask; all unknown bits together are one reason.
+std::vector<profile::ClockLimit> clock_limits(uint64_t mask);
+// Power, heat and hardware; not an idle GPU, or clocks set on purpose.
+bool is_slowing(profile::ClockLimit limit);
 
 // The samples of one counter or sensor of one device, in time order.
 class CounterSeries {
@@ -107,8 +103,9 @@ class StageEnergy {
 
   // W; none if the readings cover too little.
   [[nodiscard]] std::optional<double> mean_power() const;
-  [[nodiscard]] std::string_view source() const {
-    return by_power_ ? "power over time" : "energy counter";
+  [[nodiscard]] profile::EnergySource source() const {
+    return by_power_ ? profile::EnergySource::power_over_time
+                     : profile::EnergySource::energy_counter;
   }
   // Why there is no energy; empty without any readings.
   [[nodiscard]] profile::Reasons why_not() const;

@@ -238,11 +238,7 @@ class StageMeter {
         .each_within(instance.start, instance.end, [&](double value) {
           ++throttle_samples_;
           if (value < 1) return;
-          for (const ThrottleBit& reason : throttle_reasons(static_cast<uint64_t>(value))) {
-            auto& [known, times] = throttled_[reason.bit];
-            known = reason;
-            ++times;
-          }
+          for (const auto limit : clock_limits(static_cast<uint64_t>(value))) ++throttled_[limit];
         });
   }
 
@@ -252,11 +248,10 @@ class StageMeter {
     power_.fill(result.power);
     temperature_.fill(result.temperature);
     result.highest_sm_clock = quantity_unless_zero<profile::Hertz>(highest_clock_);
-    for (const auto& [bit, seen] : throttled_) {
-      const auto& [reason, times] = seen;
+    for (const auto& [limit, times] : throttled_) {
       result.throttle_reasons.push_back(
-          {std::string(reason.words),
-           reason.slowing,
+          {limit,
+           is_slowing(limit),
            {static_cast<double>(times) / static_cast<double>(throttle_samples_)}});
     }
     std::ranges::stable_sort(result.throttle_reasons, std::greater(),
@@ -345,7 +340,7 @@ class StageMeter {
   Readings power_;
   Readings temperature_;
   uint64_t throttle_samples_ = 0;
-  std::map<uint64_t, std::pair<ThrottleBit, uint64_t>> throttled_;  // by bit
+  std::map<profile::ClockLimit, uint64_t> throttled_;  // number of samples
   double bandwidth_ = 0;
   double highest_clock_ = 0;
 };
@@ -369,8 +364,7 @@ std::vector<std::optional<double>> bytes_by_step(const Stages& stages,
 
 bool slows(double mask) {
   if (mask < 1) return false;
-  const auto reasons = throttle_reasons(static_cast<uint64_t>(mask));
-  return std::ranges::any_of(reasons, &ThrottleBit::slowing);
+  return std::ranges::any_of(clock_limits(static_cast<uint64_t>(mask)), is_slowing);
 }
 
 // Uses readings from `start` to `end`, otherwise the last one before.

@@ -26,14 +26,15 @@ TEST(CounterRoles, ChipsSpellThemDifferently) {
 }
 
 TEST(CounterRoles, ThrottleReasonsInWords) {
-  const auto reasons = throttle_reasons(0x1 | 0x4 | 0x40 | 0x4000);
+  const auto reasons = clock_limits(0x1 | 0x4 | 0x40 | 0x4000 | 0x8000);
   ASSERT_EQ(reasons.size(), 4U);
-  EXPECT_EQ(reasons[0].words, "GPU idle");
-  EXPECT_FALSE(reasons[0].slowing);
-  EXPECT_EQ(reasons[1].words, "power cap");
-  EXPECT_EQ(reasons[2].words, "thermal slowdown (hardware)");
-  EXPECT_TRUE(reasons[2].slowing);
-  EXPECT_EQ(reasons[3].bit, 0x4000U);
+  EXPECT_EQ(to_string(reasons[0]), "GPU idle");
+  EXPECT_FALSE(is_slowing(reasons[0]));
+  EXPECT_EQ(to_string(reasons[1]), "power cap");
+  EXPECT_EQ(to_string(reasons[2]), "thermal slowdown (hardware)");
+  EXPECT_TRUE(is_slowing(reasons[2]));
+  EXPECT_EQ(to_string(reasons[3]), "other reasons");
+  EXPECT_EQ(to_string(clock_limits(0x100)[0]), "display clock setting");
 }
 
 TEST(CounterSeries, ASampleCountsByTheShareInside) {
@@ -268,7 +269,7 @@ TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
   const profile::Measured decode = *counters().stages[0];
   // 6 J in 12 ms is 500 W, for 10 ms.
   EXPECT_NEAR(decode.energy->value, 5, 1e-9);
-  EXPECT_EQ(decode.energy_source, "energy counter");
+  EXPECT_EQ(decode.energy_source, profile::EnergySource::energy_counter);
   EXPECT_NEAR(decode.energy_per_token->value, 1.25, 1e-9);
   EXPECT_TRUE(decode.energy_why_not_reasons.empty());
 }
@@ -278,7 +279,7 @@ TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
   t_.counter("power", "W", 20 * kSampleMs, 20 * kSampleMs, 400);
   const profile::Measured decode = *counters().stages[0];
   EXPECT_NEAR(decode.energy->value, 3, 1e-9);
-  EXPECT_EQ(decode.energy_source, "power over time");
+  EXPECT_EQ(decode.energy_source, profile::EnergySource::power_over_time);
 }
 
 // Half of the time between the readings is outside this decode.
@@ -305,7 +306,7 @@ TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {
   EXPECT_DOUBLE_EQ(decode.sm_clock->max.value, 1700e6);
   EXPECT_DOUBLE_EQ(decode.highest_sm_clock->value, 2000e6);
   ASSERT_EQ(decode.throttle_reasons.size(), 2U);
-  EXPECT_EQ(decode.throttle_reasons[0].reason, "power cap");
+  EXPECT_EQ(decode.throttle_reasons[0].reason, profile::ClockLimit::power_cap);
   EXPECT_DOUBLE_EQ(decode.throttle_reasons[0].share_of_samples.value, 2.0 / 3);
   EXPECT_DOUBLE_EQ(decode.throttle_reasons[1].share_of_samples.value, 1.0 / 3);
   EXPECT_FALSE(decode.temperature);

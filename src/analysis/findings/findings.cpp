@@ -89,7 +89,7 @@ void find_low_clocks(const StageFacts& facts, std::vector<Finding>& findings) {
   for (const profile::ThrottleReason& seen : stage.throttle_reasons) {
     if (!seen.slowing || seen.share_of_samples.value < kOften) continue;
     low = true;
-    values.add("slowed_by", seen.share_of_samples, seen.reason);
+    values.add("slowed_by", seen.share_of_samples, to_string(seen.reason));
   }
   if (!low) return;
   if (stage.temperature) values.add("highest_temperature", stage.temperature->max);

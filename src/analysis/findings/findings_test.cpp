@@ -13,9 +13,9 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
   profile::Measured decode;
   decode.sm_clock = {{1500e6}, {1400e6}, {1980e6}, 8};
   decode.highest_sm_clock = {2000e6};
-  decode.throttle_reasons = {{"power cap", true, {0.5}},
-                             {"thermal slowdown (hardware)", true, {0.25}},
-                             {"GPU idle", false, {0.1}}};
+  using enum profile::ClockLimit;
+  decode.throttle_reasons = {
+      {power_cap, true, {0.5}}, {thermal_hardware, true, {0.25}}, {idle, false, {0.1}}};
   counters_.stages = {decode};
   const std::vector<Finding> findings = found();
   const Finding* clocks = first(findings, FindingKind::low_clocks);
@@ -43,7 +43,7 @@ TEST_F(Findings, LeaveUsualClocksAlone) {
   profile::Measured decode;
   decode.sm_clock = {{1900e6}, {1850e6}, {1980e6}, 8};
   decode.highest_sm_clock = {2000e6};
-  decode.throttle_reasons = {{"power cap", true, {0.01}}};
+  decode.throttle_reasons = {{profile::ClockLimit::power_cap, true, {0.01}}};
   counters_.stages = {decode};
   EXPECT_EQ(first(found(), FindingKind::low_clocks), nullptr);
 }

@@ -127,7 +127,9 @@ constexpr uint64_t kMostPasses = 4096;
 // Costs of the same model have the same parts in the same order.
 void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
   if (sum.parts.empty()) {
-    for (const llm::CostLine& part : cost.parts) sum.parts.push_back({part.name, 0, 0, 0});
+    for (const llm::CostLine& part : cost.parts) {
+      sum.parts.push_back({part.name, 0, 0, 0, part.kind});
+    }
   }
   for (size_t i = 0; i < sum.parts.size(); ++i) {
     sum.parts[i].flops += times * cost.parts[i].flops;

@@ -197,8 +197,11 @@ StageUtilization mean_of(const RecordedSum& sum) {
     llm::CostLine part;
     part.name = to_string(kernel_class);
     part.flops = sum.flops[kind] / instances;
-    const bool cache = kernel_class == KernelClass::attention;
-    (cache ? part.kv_bytes : part.weight_bytes) = sum.bytes[kind] / instances;
+    const bool attends = kernel_class == KernelClass::attention;
+    part.kind = attends                    ? llm::CostKind::attention
+                : is_product(kernel_class) ? llm::CostKind::products
+                                           : llm::CostKind::other;
+    (attends ? part.kv_bytes : part.weight_bytes) = sum.bytes[kind] / instances;
     work.cost.parts.push_back(std::move(part));
   }
   profile::FindingValues values;

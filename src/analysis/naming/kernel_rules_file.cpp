@@ -73,12 +73,10 @@ class RulesReader {
                     add_trait(to_printable(format), item);
                   });
     } else if (name == "collectives") {
-      each_listed(content, trace::kCollectiveNames, {name, "collective", "expression"},
+      each_listed(content, profile::kNames<trace::CollectiveKind>,
+                  {name, "collective", "expression"},
                   [&](const std::string& kind, const ConfigNode& item) {
-                    const auto& names = trace::kCollectiveNames;
-                    add_trait(static_cast<trace::CollectiveKind>(std::ranges::find(names, kind) -
-                                                                 names.begin()),
-                              item);
+                    add_trait(*profile::find_word<trace::CollectiveKind>(kind), item);
                   });
     } else if (name == "libraries") {
       each_listed(content, {}, {name, "library", "prefix"},

@@ -88,11 +88,12 @@ std::string type_of_parameters(std::string_view parameters) {
   return found;
 }
 
-std::string_view way_of_access(std::string_view launcher) {
+// How a kernel accesses its tensors. Vectorized kernels never convert types on the way.
+std::string_view way_of_access(std::string_view launcher, bool casts) {
   if (launcher.starts_with("vectorized")) return "vectorized";
-  if (launcher.starts_with("unrolled")) return "unrolled";
+  if (launcher.starts_with("unrolled")) return casts ? "unrolled, casting" : "unrolled";
   if (launcher == "elementwise_kernel" || launcher == "elementwise_kernel_manual_unroll") {
-    return "strided";
+    return casts ? "strided, casting" : "strided";
   }
   return {};
 }
@@ -193,17 +194,14 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
   KernelOperation operation;
   std::string_view at = canonical;
   bool scalar = false;
-  operation.how = way_of_access(own_identifier(split_template(at).path));
+  // Tensors of another type are converted on the way in or out.
+  bool casts = contains(canonical, "LoadWithCast");
   for (int unwrapped = 0; unwrapped < 12; ++unwrapped) {
     const TemplateName parts = split_template(at);
     const std::string_view identifier = own_identifier(parts.path);
     const bool functor = identifier == "BinaryFunctor" || takes_scalar(identifier);
     if (!is_launcher(identifier) && !functor) break;
-    // Tensors of another type are converted on the way in or out.
-    const bool casts =
-        identifier == "gpu_kernel_impl" || (unwrapped == 0 && contains(canonical, "LoadWithCast"));
-    if (casts && operation.how == "strided") operation.how = "strided, casting";
-    if (casts && operation.how == "unrolled") operation.how = "unrolled, casting";
+    casts = casts || identifier == "gpu_kernel_impl";
     if (functor || identifier == "ReduceOp") {
       if (operation.dtype.empty() && !parts.args.empty()) {
         operation.dtype = spoken_type(parts.args.front());
@@ -218,6 +216,7 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
     if (inner == parts.args.end()) break;
     at = *inner;
   }
+  operation.how = way_of_access(own_identifier(split_template(canonical).path), casts);
   if (at == canonical) return operation;
   const TemplateName parts = split_template(at);
   if (operation.dtype.empty()) operation.dtype = type_of_parameters(last_lambda_parameters(at));

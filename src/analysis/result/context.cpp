@@ -41,7 +41,7 @@ profile::Gpu gpu(const trace::Trace& trace, trace::DeviceId id) {
 
 profile::Capture capture(const trace::Capture& from) {
   return {.path = to_printable(from.path),
-          .format = from.format,
+          .format = profile::read_word<profile::CaptureFormat>(from.format).value(),
           .tool = unless_empty(from.tool),
           .tool_version = unless_empty(from.tool_version),
           .schema_version = unless_empty(from.schema_version),

@@ -74,7 +74,8 @@ std::optional<WhyNoFlops> add_flops(const trace::Trace& trace, const KernelRow& 
   if (!peak) return WhyNoFlops::peak_unknown;
   kernel.peak_flops = {peak->flops};
   kernel.peak_name = peak->name;
-  kernel.number_format_source = format->by_model ? "model" : "kernel name";
+  using enum profile::NumberFormatSource;
+  kernel.number_format_source = format->by_model ? model : kernel_name;
   kernel.flops_per_s = {*samples.tensor_active * peak->flops};
   kernel.flops_per_byte =
       quantity<profile::FlopsPerByte>(ratio(kernel.flops_per_s->value, kernel.bytes_per_s->value));

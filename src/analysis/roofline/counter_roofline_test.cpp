@@ -64,7 +64,7 @@ TEST_F(CounterRooflineTest, FlopsAreActivityTimesThePeakOfTheFormat) {
   EXPECT_EQ(gemm.bound, Bound::compute);
   EXPECT_EQ(gemm.samples, 2U);
   EXPECT_EQ(gemm.peak_name, "bf16 dense");
-  EXPECT_EQ(gemm.number_format_source, "model");
+  EXPECT_EQ(gemm.number_format_source, profile::NumberFormatSource::model);
   EXPECT_EQ(kinds_of(roofline.rule), Kinds{"bound_by_counters"});
   EXPECT_TRUE(roofline.missing.empty());
 }

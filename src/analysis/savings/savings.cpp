@@ -22,14 +22,6 @@ constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
 constexpr auto kAttentionPart = static_cast<size_t>(KernelClass::attention);
 
-bool is_attention(const llm::CostLine& part) { return part.name.starts_with("attention"); }
-
-// With recorded operators, each class is a part; in a model, everything but attention is products.
-bool is_product(const StageUtilization& stage, const llm::CostLine& part) {
-  if (!stage.from_operators) return !is_attention(part);
-  return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
-}
-
 // The longer of FLOPs and bytes at the GPU's peaks, for all steps; the rule has the traced share.
 struct Least {
   double flops = 0;
@@ -117,7 +109,7 @@ class StageFloors {
     if (stage_ == nullptr) return without_floor(part);
     Least least;
     for (const llm::CostLine& line : stage_->cost.parts) {
-      if (!is_product(*stage_, line)) continue;
+      if (line.kind != llm::CostKind::products) continue;
       least.flops += line.flops;
       least.bytes += line.weight_bytes;
     }
@@ -133,7 +125,7 @@ class StageFloors {
     if (stage_ == nullptr) return without_floor(kAttentionPart);
     Least least;
     for (const llm::CostLine& line : stage_->cost.parts) {
-      if (!is_attention(line)) continue;
+      if (line.kind != llm::CostKind::attention) continue;
       least.flops += line.flops;
       least.bytes += line.kv_bytes;
     }

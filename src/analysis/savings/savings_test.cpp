@@ -49,7 +49,7 @@ class Savings : public ::testing::Test {
     stage.peak_bandwidth = 5e9;
     stage.peak_name = "bf16 dense";
     stage.cost.parts = {{"feed-forward", 2000, 1000, 0}, {"head", 1000, 600, 0}};
-    stage.cost.parts.push_back({"attention", 100, 0, 150});
+    stage.cost.parts.push_back({"attention", 100, 0, 150, llm::CostKind::attention});
     stage.floor = 350;
     UseOfPeaks utilization;
     utilization.stages.push_back(stage);

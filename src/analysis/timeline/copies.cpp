@@ -1,7 +1,6 @@
 #include "analysis/timeline/timeline.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -32,8 +31,8 @@ profile::Copies copies_of(const trace::Trace& trace, const CopyKey& key, CopyGro
   profile::Copies row;
   row.device = device_label(trace, device);
   row.direction = to_printable(direction);
-  row.from = unless_empty(to_string(from));
-  row.to = unless_empty(to_string(to));
+  row.from = profile::find_word<profile::MemoryPlace>(profile::to_string(from));
+  row.to = profile::find_word<profile::MemoryPlace>(profile::to_string(to));
   row.count = group.calls;
   row.total = to_milliseconds(group.total);
   std::vector<uint64_t>& sizes = group.sizes;
@@ -73,12 +72,6 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
     return a.device != b.device ? a.device < b.device : a.total > b.total;
   });
   return rows;
-}
-
-std::string_view to_string(trace::MemoryPlace place) {
-  constexpr std::array<std::string_view, 7> kNames = {"",       "pageable", "pinned", "host",
-                                                      "device", "array",    "managed"};
-  return kNames[static_cast<size_t>(place)];
 }
 
 }  // namespace llmprof::analysis

@@ -50,14 +50,14 @@ TEST_F(CopiesTest, AreSummedByDeviceDirectionAndMemory) {
   const std::vector<profile::Copies> rows = found();
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].direction, "Host-to-Device");
-  EXPECT_EQ(rows[0].from, "pageable");
+  EXPECT_EQ(rows[0].from, profile::MemoryPlace::pageable);
   EXPECT_EQ(rows[0].count, 3U);
   EXPECT_EQ(rows[0].total, profile::to_milliseconds(Nanoseconds{44}));
   EXPECT_EQ(rows[0].bytes->value, 7000);
   EXPECT_EQ(rows[0].min_bytes->value, 1000);
   EXPECT_EQ(rows[0].p50_bytes->value, 2000);
   EXPECT_EQ(rows[0].max_bytes->value, 4000);
-  EXPECT_EQ(rows[1].from, "pinned");
+  EXPECT_EQ(rows[1].from, profile::MemoryPlace::pinned);
   EXPECT_EQ(rows[1].total, profile::to_milliseconds(Nanoseconds{2}));
   EXPECT_EQ(rows[2].device, "cuda:1");
   EXPECT_EQ(rows[2].direction, "Device-to-Host");
@@ -75,7 +75,7 @@ TEST_F(CopiesTest, WithoutSizeCountInTimeAlone) {
   EXPECT_EQ(rows[0].total, profile::to_milliseconds(Nanoseconds{14}));
   EXPECT_DOUBLE_EQ(rows[0].bytes_per_s->value, 64 / 4e-9);
   EXPECT_EQ(rows[1].direction, "fill");
-  EXPECT_EQ(rows[1].to, "device");
+  EXPECT_EQ(rows[1].to, profile::MemoryPlace::device);
 }
 
 }  // namespace

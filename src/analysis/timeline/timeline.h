@@ -37,7 +37,4 @@ DeviceLaunches find_launches(const trace::Trace& trace);
 // Over the whole timeline; by device, then longest total first.
 std::vector<profile::Copies> find_copies(const trace::Trace& trace);
 
-// "pageable", "device"; empty if unknown.
-std::string_view to_string(trace::MemoryPlace place);
-
 }  // namespace llmprof::analysis

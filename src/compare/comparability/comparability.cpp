@@ -56,8 +56,9 @@ Text gpu_names(const Profile& profile) {
 // Each tool once. Nsight Compute is skipped: it measures kernels in separate runs.
 Text recording(const Profile& profile) {
   return distinct(profile.context.captures, [](const profile::Capture& capture) -> Text {
-    if (capture.tool == "Nsight Compute") return std::nullopt;
-    return capture.tool.value_or(capture.format);
+    using enum profile::CaptureFormat;
+    if (capture.format == ncu_csv || capture.format == ncu_json) return std::nullopt;
+    return capture.tool.value_or(std::string(to_string(capture.format)));
   });
 }
 

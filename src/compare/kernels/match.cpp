@@ -12,12 +12,6 @@ namespace {
 
 using Block = profile::PassBlock;
 
-constexpr std::string_view kByNameAndPlace = "name_and_place";
-constexpr std::string_view kByPlace = "place";
-constexpr std::string_view kByClassAndShape = "class_and_shape";
-constexpr std::string_view kByName = "name";
-constexpr std::string_view kByClass = "class";
-
 std::vector<Block> blocks_of(const std::vector<PlacedKernel>& base,
                              const std::vector<PlacedKernel>& now) {
   std::vector<Block> blocks;
@@ -133,7 +127,7 @@ class Matching {
 
   // Pairs the first remaining row of each side with the same key.
   template <class KeyOf>
-  void pair_up(std::string_view by, KeyOf key_of) {
+  void pair_up(MatchedBy by, KeyOf key_of) {
     std::multimap<decltype(key_of(base_[0])), size_t> open;
     for (size_t j = 0; j < now_.size(); ++j) {
       if (!now_done_[j]) open.emplace(key_of(now_[j]), j);
@@ -158,7 +152,7 @@ class Matching {
     };
     const auto base = count(base_, base_done_);
     const auto now = count(now_, now_done_);
-    pair_up(kByClass, [&](const PlacedKernel& row) {
+    pair_up(MatchedBy::one_class, [&](const PlacedKernel& row) {
       const auto in_base = base.find(row.kernel_class);
       const auto in_now = now.find(row.kernel_class);
       const bool lone = in_base != base.end() && in_now != now.end() && in_base->second == 1 &&
@@ -200,7 +194,7 @@ class Matching {
     }
     std::vector<std::pair<size_t, size_t>> anchors = common.pairs;
     for (auto& [i, j] : anchors) j = (j + now.size() - common.turn) % now.size();
-    for (const auto& [i, j] : anchors) add({{base[i]}, {now[j]}, kByNameAndPlace});
+    for (const auto& [i, j] : anchors) add({{base[i]}, {now[j]}, MatchedBy::name_and_place});
     if (base.empty() || now.empty()) return;
     // A kernel that moved within the block does not replace its new neighbors.
     same_names_within(base, now);
@@ -236,7 +230,7 @@ class Matching {
       if (base_done_[i]) continue;
       for (const size_t j : now) {
         if (now_done_[j] || now_[j].key != base_[i].key) continue;
-        add({{i}, {j}, kByName});
+        add({{i}, {j}, MatchedBy::name});
         break;
       }
     }
@@ -252,7 +246,7 @@ class Matching {
     for (auto& [one, several] :
          spread(few_rows, fused ? now : base, many_rows, fused ? base : now)) {
       if (heavy_work(few_rows, {one}) != heavy_work(many_rows, several)) continue;
-      Match match{std::move(several), {one}, kByPlace};
+      Match match{std::move(several), {one}, MatchedBy::place};
       if (!fused) std::swap(match.base, match.now);
       add(std::move(match));
     }
@@ -325,9 +319,9 @@ std::vector<Match> match_rows(const std::vector<PlacedKernel>& base,
   if (base.empty() || now.empty()) return Matching(base, now).take();
   Matching matching(base, now);
   if (by_place) matching.by_place();
-  matching.pair_up(kByName, [](const PlacedKernel& row) { return row.key; });
+  matching.pair_up(MatchedBy::name, [](const PlacedKernel& row) { return row.key; });
   // A grid of one block does not distinguish kernels.
-  matching.pair_up(kByClassAndShape, [](const PlacedKernel& row) {
+  matching.pair_up(MatchedBy::class_and_shape, [](const PlacedKernel& row) {
     const bool distinguishes = row.grid[0] > 1 || row.grid[1] > 1 || row.grid[2] > 1;
     return std::tuple(row.kernel_class, row.grid, row.block_size, distinguishes ? "" : row.key);
   });

@@ -28,7 +28,7 @@ bool knows_places(std::span<const Run> runs, const std::string& stage);
 struct Match {
   std::vector<size_t> base;  // rows, in their order
   std::vector<size_t> now;
-  std::string_view by;  // as KernelChange::matched_by
+  MatchedBy by{};
 };
 
 ChangeKind change_of(const Match& match, const std::vector<PlacedKernel>& base,

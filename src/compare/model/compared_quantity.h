@@ -15,7 +15,6 @@ namespace llmprof::compare {
 
 // The last three are constants divided by the wall time.
 enum class Measured : uint8_t { wall, busy, idle, kernels, one_class, tokens_per_s, mfu, mbu };
-constexpr auto words_of(Measured /*of*/) { return vocabulary<Measured>(); }
 
 // Either: per step if the stage has steps.
 enum class Per : uint8_t { step, instance, either };

@@ -240,7 +240,7 @@ inline double calls_of(const std::vector<ChangedKernel>& kernels) {
 struct KernelChange {
   ChangeKind change{};
   std::string block;
-  std::string matched_by;
+  MatchedBy matched_by{};
   std::vector<ChangedKernel> base_kernels;
   std::vector<ChangedKernel> now_kernels;
   WholeNanoseconds base;
@@ -251,8 +251,7 @@ struct KernelChange {
   void fields(auto& field) const {
     field("change", change, "kind of change");
     field("block", block, "block as in kernel_sequences of profile.json; empty without them");
-    field("matched_by", matched_by,
-          "name_and_place, place, class_and_shape, name, class; empty if added or removed");
+    field("matched_by", matched_by, "what shows that the kernels do the same work");
     field("base_kernels", base_kernels, "kernels of the base side in order; empty if added");
     field("new_kernels", now_kernels, "kernels of the new side in order; empty if removed");
     field("base_ns", base, "kernel time per unit, including overlap");

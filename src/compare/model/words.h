@@ -33,7 +33,6 @@ constexpr auto words_of(Answer /*of*/) {
 }
 
 enum class Direction : uint8_t { better, worse };
-constexpr auto words_of(Direction /*of*/) { return vocabulary<Direction>(); }
 
 // Why no answer is given, regardless of the figures.
 enum class NoAnswer : uint8_t { damaged, shared_cpus, recorded_differently, not_comparable };
@@ -111,6 +110,20 @@ constexpr auto words_of(ChangeKind /*of*/) {
   });
 }
 
+// What shows that kernels of both sides do the same work. The page shows the meanings.
+enum class MatchedBy : uint8_t { nothing, name_and_place, place, class_and_shape, name, one_class };
+constexpr auto words_of(MatchedBy /*of*/) {
+  using enum MatchedBy;
+  return vocabulary<MatchedBy>({
+      {nothing, "added or removed", ""},
+      {name_and_place, "name and place in the sequence"},
+      {place, "place in the sequence"},
+      {class_and_shape, "class and launch shape"},
+      {name, "name"},
+      {one_class, "class", "class"},
+  });
+}
+
 // The statistic that is compared.
 enum class Statistic : uint8_t { shift, mean, p50, p90, p99 };
 constexpr auto words_of(Statistic /*of*/) {
@@ -127,7 +140,6 @@ constexpr auto words_of(ComparedUnit /*of*/) {
 
 // What varies between the values that an interval is computed from.
 enum class NoiseOf : uint8_t { runs, steps, instances };
-constexpr auto words_of(NoiseOf /*of*/) { return vocabulary<NoiseOf>(); }
 
 enum class ContextBy : uint8_t { context_tokens, step_of_instance };
 constexpr auto words_of(ContextBy /*of*/) {
@@ -138,7 +150,6 @@ constexpr auto words_of(ContextBy /*of*/) {
 }
 
 enum class ComparedRow : uint8_t { steps, instances };
-constexpr auto words_of(ComparedRow /*of*/) { return vocabulary<ComparedRow>(); }
 
 // Why steps or instances are excluded from comparisons.
 enum class Exclusion : uint8_t {
@@ -165,7 +176,6 @@ constexpr auto words_of(Exclusion /*of*/) {
 }
 
 enum class RunKind : uint8_t { profile, run, capture };
-constexpr auto words_of(RunKind /*of*/) { return vocabulary<RunKind>(); }
 
 // What may make two sides incomparable. Reports print the meanings.
 enum class AspectKind : uint8_t {

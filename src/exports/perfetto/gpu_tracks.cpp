@@ -160,8 +160,8 @@ class GpuTracks {
     const std::string_view direction = trace_.strings[table.detail[row]];
     annotations_.push_back({names_.bytes, table.bytes[row]});
     const auto add_place = [&](std::string_view name, const auto& places) {
-      if (places.empty() || analysis::to_string(places[row]).empty()) return;
-      annotations_.push_back({file_.text(name), file_.text(analysis::to_string(places[row]))});
+      if (places.empty() || places[row] == trace::MemoryPlace::unknown) return;
+      annotations_.push_back({file_.text(name), file_.text(profile::to_string(places[row]))});
     };
     add_place("from", table.from);
     add_place("to", table.to);

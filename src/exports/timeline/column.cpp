@@ -8,17 +8,9 @@
 namespace llmprof::exports {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCodings = {"u", "s", "udelta", "sdelta", "u8", "f32"};
-
 char* put_zigzag(char* out, uint64_t value) { return put_varint(out, zigzag(value)); }
 
 }  // namespace
-
-std::string_view to_string(Coding coding) { return kCodings.at(static_cast<size_t>(coding)); }
-
-Coding coding_of(std::string_view name) {
-  return static_cast<Coding>(std::ranges::find(kCodings, name) - kCodings.begin());
-}
 
 void Column::encode_waiting() {
   std::array<char, std::tuple_size_v<decltype(waiting_)> * kLongestVarint> encoded;

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "profile/vocabulary.h"
+
 namespace llmprof::exports {
 
 // How the rows of a column are encoded; the page decodes them (docs/report-html.md).
@@ -18,8 +20,6 @@ enum class Coding : uint8_t {
   u8,      // bytes
   f32,     // little-endian
 };
-std::string_view to_string(Coding coding);
-Coding coding_of(std::string_view name);
 
 // The bytes of one column, appended row by row. Rows are encoded in batches: a dozen columns are
 // written per kernel, and a loop over one column keeps its state in registers.

@@ -65,7 +65,7 @@ class GpuRowWriter {
   [[nodiscard]] Track stream_track(trace::QueueId id) const {
     const trace::Queue& queue = trace_.queues[id];
     const bool cpu = trace_.device_of(id).kind == trace::DeviceKind::cpu;
-    Track track = device_track(source_, queue.device, "stream",
+    Track track = device_track(source_, queue.device, TrackKind::stream,
                                cpu ? "operators" : fmt::format("stream {}", queue.stream), slices_);
     track.id = fmt::format("{}/stream{}", track.group, queue.stream);
     // Other contexts and processes have streams with the same number.

@@ -16,7 +16,7 @@ Track thread_track(const ExportSource& source, size_t thread, std::string_view t
   const trace::Trace& trace = source.trace;
   const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
   Track track;
-  track.kind = "thread";
+  track.kind = TrackKind::thread;
   track.table = table;
   if (thread == trace.threads.size()) {
     track.group = rank + "CPU";

@@ -16,6 +16,7 @@
 #include "exports/exports.h"
 #include "exports/shared_rows.h"
 #include "exports/timeline/column.h"
+#include "profile/vocabulary.h"
 
 // Shared by the parts of a timeline while it is built.
 namespace llmprof::exports {
@@ -40,10 +41,13 @@ struct Level {
   size_t count = 0;
 };
 
+// In this order within a GPU.
+enum class TrackKind : uint8_t { stages, steps, layers, stream, counter, thread };
+
 struct Track {
   size_t source = 0;  // the rank's place in the file
   std::string id;
-  std::string kind;
+  TrackKind kind{};
   std::string label;
   std::string group;
   std::string device;  // as in profile.json; empty for threads
@@ -120,7 +124,7 @@ struct Draft {
 
 // A track in the group of a device: "GPU 0", "rank 3 / GPU 0"; "CPU" if the program computes on the
 // CPU. Its rows start where the table ends.
-Track device_track(const ExportSource& source, trace::DeviceId device, std::string_view kind,
+Track device_track(const ExportSource& source, trace::DeviceId device, TrackKind kind,
                    std::string_view label, const Table& table);
 
 // Fills the columns of known rows that have their tracks. May run concurrently with everything

@@ -25,7 +25,8 @@ std::vector<uint32_t> add_by_device(const ExportSource& source, const std::vecto
   std::vector<uint32_t> places(rows.size(), RowsOf::kNone);
   for (auto& [device, of_device] : devices) {
     std::ranges::stable_sort(of_device, {}, [&](uint32_t row) { return rows[row].start; });
-    Track track = device_track(source, device, table.name, table.name, table);
+    Track track = device_track(source, device, profile::find_word<TrackKind>(table.name).value(),
+                               table.name, table);
     track.count = of_device.size();
     draft.add_track(std::move(track));
     for (const uint32_t row : of_device) {
@@ -131,7 +132,8 @@ void add_layer_rows(const ExportSource& source, Draft& draft) {
     names.push_back(draft.names.intern(layer.name).value);
   }
   for (const auto& [device, spans] : layer_spans(source)) {
-    Track track = device_track(source, device, table.name, table.name, table);
+    Track track = device_track(source, device, profile::find_word<TrackKind>(table.name).value(),
+                               table.name, table);
     track.count = spans.size();
     draft.add_track(std::move(track));
     table.rows += spans.size();
@@ -180,7 +182,8 @@ void add_counter_rows(const ExportSource& source, Draft& draft) {
   each_counter(counters, [&](size_t first, size_t end) {
     const auto described = shown(source.trace, source.trace.metrics[counters.metric[first]]);
     if (!described) return;
-    Track track = device_track(source, counters.device[first], "counter", described->label, table);
+    Track track =
+        device_track(source, counters.device[first], TrackKind::counter, described->label, table);
     double highest = 0;
     for (size_t i = first; i < end; ++i) {
       const Nanoseconds length = counters.end[i] - counters.start[i];

@@ -29,8 +29,9 @@ Json shape_json(const trace::LaunchShape& shape) {
 }
 
 Json track_json(const Track& track) {
-  Json json = {{"id", track.id},       {"kind", track.kind},   {"label", track.label},
-               {"group", track.group}, {"table", track.table}, {"first", track.first},
+  Json json = {{"id", track.id},       {"kind", profile::to_string(track.kind)},
+               {"label", track.label}, {"group", track.group},
+               {"table", track.table}, {"first", track.first},
                {"count", track.count}};
   if (!track.device.empty()) json["device"] = track.device;
   if (track.unit) json["unit"] = *track.unit;
@@ -47,7 +48,8 @@ Json track_json(const Track& track) {
 
 Json table_json(const Table& table) {
   Json columns = Json::object();
-  for (const auto& [name, column] : table.columns) columns[name] = to_string(column.coding());
+  for (const auto& [name, column] : table.columns)
+    columns[name] = profile::to_string(column.coding());
   return {{"rows", table.rows}, {"columns", std::move(columns)}};
 }
 
@@ -94,14 +96,9 @@ Json header_json(const Draft& draft) {
 
 // Groups stages, steps, layers, streams and counters of a GPU, rank by rank, then threads.
 void order_tracks(std::vector<Track>& tracks) {
-  const auto rank = [](const Track& track) {
-    constexpr std::array<std::string_view, 6> kOrder = {"stages", "steps",   "layers",
-                                                        "stream", "counter", "thread"};
-    return std::ranges::find(kOrder, track.kind) - kOrder.begin();
-  };
-  std::ranges::stable_sort(tracks, {}, [&](const Track& track) {
-    return std::tuple(track.kind == "thread", track.source, std::string_view(track.group),
-                      rank(track));
+  std::ranges::stable_sort(tracks, {}, [](const Track& track) {
+    return std::tuple(track.kind == TrackKind::thread, track.source, std::string_view(track.group),
+                      track.kind);
   });
 }
 
@@ -196,7 +193,8 @@ Table& Draft::table(std::string_view name, std::string_view columns) {
   made.name = name;
   for (const std::string_view column : split(columns, ' ')) {
     const size_t colon = column.find(':');
-    made.columns.emplace_back(column.substr(0, colon), coding_of(column.substr(colon + 1)));
+    made.columns.emplace_back(column.substr(0, colon),
+                              profile::find_word<Coding>(column.substr(colon + 1)).value());
   }
   return made;
 }
@@ -213,7 +211,7 @@ uint32_t Draft::kernel(const KernelEntry& entry) {
   return known->second;
 }
 
-Track device_track(const ExportSource& source, trace::DeviceId device, std::string_view kind,
+Track device_track(const ExportSource& source, trace::DeviceId device, TrackKind kind,
                    std::string_view label, const Table& table) {
   Track track;
   track.kind = kind;

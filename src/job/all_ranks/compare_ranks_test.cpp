@@ -61,7 +61,7 @@ TEST(CompareRanks, FindsASlowRank) {
 
   ASSERT_EQ(found.job.collectives.size(), 1);
   const profile::JobCollective& collective = found.job.collectives[0];
-  EXPECT_EQ(collective.kind, "all_reduce");
+  EXPECT_EQ(collective.kind, profile::CollectiveKind::all_reduce);
   EXPECT_EQ(collective.matched, 18 * 8);
   EXPECT_EQ(collective.unmatched, 0);
   EXPECT_NEAR(*collective.per_step, 8, 1e-9);

@@ -243,7 +243,7 @@ std::vector<profile::JobCollective> job_collectives(const MeasuredJob& job, cons
     profile::JobCollective& made = row.made;
     if (key.stage != Units::kOutside) made.stage = units.stages()[key.stage];
     made.group = group.name;
-    made.kind = trace::to_string(key.kind);
+    made.kind = profile::find_word<profile::CollectiveKind>(profile::to_string(key.kind)).value();
     if (key.bytes) made.bytes = profile::Bytes{static_cast<double>(*key.bytes)};
     made.ranks = sums.parts;
     made.matched = sums.latency.size();

@@ -31,8 +31,9 @@ class NcclRangesTest : public ::testing::Test {
     payloads_.push_back({thread_, start, 0xABC, bytes, {}, {}});
   }
 
+  using enum trace::CollectiveKind;
   struct Found {
-    std::string kind;
+    trace::CollectiveKind kind;
     uint64_t bytes;
     Nanoseconds start;
     friend bool operator==(const Found&, const Found&) = default;
@@ -42,8 +43,7 @@ class NcclRangesTest : public ::testing::Test {
     const trace::CollectiveTable& table = builder_.trace().collectives;
     std::vector<Found> rows;
     for (size_t i = 0; i < table.size(); ++i) {
-      rows.push_back(
-          {std::string(trace::to_string(table.kind[i])), table.bytes[i], table.start[i]});
+      rows.push_back({table.kind[i], table.bytes[i], table.start[i]});
     }
     return rows;
   }
@@ -60,9 +60,8 @@ TEST_F(NcclRangesTest, ACallLaunchesInsideItself) {
   range("decode_step", 32, 90);
   range("ncclReduceScatter", 40, 50);
   range("nccl:all_gather, op_id = 12", 60, 70);
-  EXPECT_EQ(found(),
-            (std::vector<Found>{
-                {"all_reduce", 4096, 10}, {"reduce_scatter", 0, 40}, {"all_gather", 0, 60}}));
+  EXPECT_EQ(found(), (std::vector<Found>{
+                         {all_reduce, 4096, 10}, {reduce_scatter, 0, 40}, {all_gather, 0, 60}}));
   EXPECT_EQ(builder_.trace().strings[builder_.trace().collectives.group[0]], "0xabc");
   EXPECT_FALSE(builder_.trace().collectives.group[1].valid());
 }
@@ -86,16 +85,15 @@ TEST_F(NcclRangesTest, AGroupLaunchesAtItsEnd) {
   range("ncclGroupStart", 80, 81);
   range("ncclGroupEnd", 82, 83);
   range("ncclSend", 90, 91, 5);
-  EXPECT_EQ(
-      found(),
-      (std::vector<Found>{
-          {"all_to_all", 300, 20}, {"receive", 7, 48}, {"all_reduce", 3, 66}, {"send", 5, 90}}));
+  EXPECT_EQ(found(),
+            (std::vector<Found>{
+                {all_to_all, 300, 20}, {receive, 7, 48}, {all_reduce, 3, 66}, {send, 5, 90}}));
 }
 
 TEST_F(NcclRangesTest, AReduceScatterTakesWhatAllRanksGet) {
   payloads_.push_back({thread_, 1, 0xABC, {}, 4, 1});
   range("ncclReduceScatter", 10, 20, 100);
-  EXPECT_EQ(found(), (std::vector<Found>{{"reduce_scatter", 400, 10}}));
+  EXPECT_EQ(found(), (std::vector<Found>{{reduce_scatter, 400, 10}}));
 }
 
 TEST_F(NcclRangesTest, TheLargestCommunicatorTellsTheRank) {

@@ -128,7 +128,7 @@ std::span<const Kernel> top_n_kernels(const Profile& profile, size_t n) {
 
 std::string capture_words(const Capture& capture) {
   std::string words = std::filesystem::path(capture.path).filename().string();
-  words += fmt::format(" ({}", shown_text(capture.format));
+  words += fmt::format(" ({}", in_words(capture.format));
   if (capture.tool_version) {
     words += fmt::format(", {} {}", capture.tool.value_or(""), *capture.tool_version);
   }

@@ -215,7 +215,9 @@ void add_recommendations(const Profile& profile, Document& document) {
   }
   document.add(std::move(table));
   const bool floors = std::ranges::any_of(findings, [](const auto& finding) {
-    return finding.title.find(" floor") != std::string::npos;
+    using enum FindingKind;
+    return finding.kind == gemm_above_floor || finding.kind == gemv_above_floor ||
+           finding.kind == attention_above_floor;
   });
   document.paragraph(
       "Sorted by the potential saving over the whole capture, largest first. Savings overlap, so "

@@ -85,17 +85,6 @@ constexpr auto kParts = [] {
   });
 }();
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kShownTexts = {{
-    {"share of the class's floor", "share of the class's lower bound"},
-    {"Stage 1 metrics", "the workload's own metrics"},
-    {"all_reduce", "all-reduce"},
-    {"reduce_scatter", "reduce-scatter"},
-    {"all_gather", "all-gather"},
-    {"all_to_all", "all-to-all"},
-    {"nvlink", "NVLink"},
-    {"pcie", "PCIe"},
-}};
-
 PartLook look(const PartRow& row, std::string_view spelled) {
   const std::string_view shown = row.shown.empty() ? spelled : row.shown;
   const auto otherwise = [&](std::string_view own) { return own.empty() ? shown : own; };
@@ -128,11 +117,6 @@ std::string with_stop(std::string text) {
 }
 
 }  // namespace
-
-std::string_view to_string(SentenceKind kind) {
-  constexpr std::array<std::string_view, 4> kNames = {"fact", "lost_ranks", "straggler", "caveat"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 std::vector<std::string> texts_of(std::vector<Sentence> sentences) {
   std::vector<std::string> texts;

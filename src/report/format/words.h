@@ -46,7 +46,6 @@ std::string_view shown_text(std::string_view name);
 // ---- sentences of summaries, which a page may mark, or show elsewhere
 
 enum class SentenceKind : uint8_t { fact, lost_ranks, straggler, caveat };
-std::string_view to_string(SentenceKind kind);
 struct Sentence {
   SentenceKind kind{};
   std::string text;
@@ -143,6 +142,30 @@ constexpr auto texts_for(OtherCause /*of*/) {
        "other programs used the CPUs in one of the two runs, so this is not the cost of profiling "
        "alone"},
   });
+}
+
+constexpr auto texts_for(FloorBasis /*of*/) {
+  return profile::other_texts<FloorBasis>(
+      {{FloorBasis::share_of_class, "share of the class's lower bound"}});
+}
+
+constexpr auto texts_for(CaptureFormat /*of*/) {
+  return profile::other_texts<CaptureFormat>(
+      {{CaptureFormat::workload_metrics, "the workload's own metrics"}});
+}
+
+constexpr auto texts_for(CollectiveKind /*of*/) {
+  using enum CollectiveKind;
+  return profile::other_texts<CollectiveKind>({
+      {all_reduce, "all-reduce"},
+      {reduce_scatter, "reduce-scatter"},
+      {all_gather, "all-gather"},
+      {all_to_all, "all-to-all"},
+  });
+}
+
+constexpr auto texts_for(LinkKind /*of*/) {
+  return profile::other_texts<LinkKind>({{LinkKind::nvlink, "NVLink"}, {LinkKind::pcie, "PCIe"}});
 }
 
 template <Vocabulary Enum>

@@ -8,7 +8,11 @@ namespace {
 TEST(PartNames, AreSpelledForReaders) {
   EXPECT_EQ(shown_text("quantise"), "quantization");
   EXPECT_EQ(shown_text("idle: synchronisation"), "idle: synchronization");
-  EXPECT_EQ(shown_text("Stage 1 metrics"), "the workload's own metrics");
+  EXPECT_EQ(in_words(profile::CaptureFormat::workload_metrics), "the workload's own metrics");
+  EXPECT_EQ(in_words(profile::CaptureFormat::nsys_sqlite), "nsys SQLite");
+  EXPECT_EQ(shown_text("all_reduce"), "all-reduce");
+  EXPECT_EQ(shown_text("barrier"), "barrier");
+  EXPECT_EQ(shown_text("nvlink"), "NVLink");
   EXPECT_EQ(shown_text("gemm"), "gemm");
 }
 

@@ -31,7 +31,7 @@ Table capture_table(const Profile& profile) {
         const std::string tool =
             joined({capture.tool.value_or(""), capture.tool_version.value_or("")}, " ");
         return cells(std::filesystem::path(capture.path).filename().string(),
-                     shown_text(capture.format), tool.empty() ? kMissing : tool,
+                     in_words(capture.format), tool.empty() ? kMissing : tool,
                      number_or_missing(capture.rank), or_missing(capture.driver),
                      or_missing(capture.cuda));
       });
@@ -212,8 +212,8 @@ std::string engine_words(const Profile& profile) {
 }
 
 bool is_pytorch_trace(const Profile& profile) {
-  return std::ranges::any_of(profile.context.captures,
-                             [](const auto& each) { return each.format == "PyTorch trace"; });
+  return std::ranges::find(profile.context.captures, CaptureFormat::pytorch_trace,
+                           &Capture::format) != profile.context.captures.end();
 }
 
 bool without_framework(const Profile& profile) {

@@ -15,7 +15,7 @@ using testing::shown;
 profile::Profile damaged_trace() {
   profile::Profile profile;
   profile.totals.source = profile::KernelSource::none;
-  profile.context.captures.emplace_back().format = "PyTorch trace";
+  profile.context.captures.emplace_back().format = profile::CaptureFormat::pytorch_trace;
   profile.operators.emplace_back().name = "aten::mm";
   profile.diagnostics = {
       {Severity::info, "kineto_python_functions", "skipped Python function frames", 9},

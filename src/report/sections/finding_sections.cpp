@@ -33,8 +33,7 @@ Table kernel_saving_table(const PotentialSavings& stage) {
       stage.kernels | std::views::take_while(saves),
       [](const KernelSaving& kernel) {
         return cells(kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.saving),
-                     fine_ms(kernel.saving_per_output_token),
-                     shown_text(to_string(kernel.floor_basis)));
+                     fine_ms(kernel.saving_per_output_token), in_words(kernel.floor_basis));
       },
       kShownKernelsPerStage);
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);

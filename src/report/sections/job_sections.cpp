@@ -150,12 +150,12 @@ Row collective_row(const JobCollective& each) {
       each.last_rank ? fmt::format("rank {} ({})", *each.last_rank, percent(each.last_rank_share))
                      : std::string(kMissing);
   return cells(each.stage.value_or("outside of stages"), each.group,
-               fmt::format("{}{}", shown_text(each.kind), each.in_graph ? " (CUDA graph)" : ""),
+               fmt::format("{}{}", in_words(each.kind), each.in_graph ? " (CUDA graph)" : ""),
                in_unit(each.bytes), grouped(each.matched), grouped(each.unmatched),
                plain(each.per_step), exact_ms(each.latency.p50), exact_ms(each.wait.mean),
                ms(each.wait_total), ms(each.transfer_total), ms(each.hidden_total),
                in_unit(each.wire_bandwidth), percent(each.share_of_peak),
-               each.link ? shown_text(to_string(*each.link)) : kMissing, last);
+               each.link ? in_words(*each.link) : kMissing, last);
 }
 
 void add_collectives(const Job& job, Document& document) {

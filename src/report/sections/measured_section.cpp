@@ -8,6 +8,7 @@
 namespace llmprof::report {
 namespace {
 
+// A figure of a sensor; none without it.
 template <class Value>
 std::optional<Value> sensor_figure(const std::optional<Sensor<Value>>& sensor,
                                    Value Sensor<Value>::* figure) {
@@ -24,7 +25,7 @@ std::string clock_words(const std::optional<Sensor<Hertz>>& sensor) {
 std::string throttle_words(const Measured& measured) {
   if (measured.throttle_samples == 0) return std::string(kMissing);
   const std::string text = joined(measured.throttle_reasons, ", ", [](const auto& seen) {
-    return fmt::format("{} ({})", seen.reason, percent(seen.share_of_samples));
+    return fmt::format("{} ({})", to_string(seen.reason), percent(seen.share_of_samples));
   });
   return text.empty() ? "nothing" : text;
 }
@@ -89,7 +90,7 @@ Table sensor_table(const Profile& profile) {
 std::string energy_sources(const Profile& profile) {
   return joined(profile.stages, ", ", [](const Stage& stage) {
     const bool known = stage.measured && stage.measured->energy_source;
-    return known ? stage.name + ": " + *stage.measured->energy_source : std::string();
+    return known ? stage.name + ": " + spelled(*stage.measured->energy_source) : std::string();
   });
 }
 

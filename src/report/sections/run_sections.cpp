@@ -133,12 +133,18 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
       " "));
 }
 
-void add_section(Topic<"failed captures"> /*topic*/, const Profile& profile, Document& document) {
+std::vector<std::string> failure_sentences(const Profile& profile) {
+  std::vector<std::string> sentences;
   for (const CaptureFailure& failure : profile.captures_failed) {
-    document.warning(fmt::format("The {} capture is {}: {}", failure.backend,
-                                 was_read(profile, failure.backend) ? "not complete" : "missing",
-                                 clause(failure.message)));
+    sentences.push_back(fmt::format("The {} capture is {}: {}", failure.backend,
+                                    was_read(profile, failure.backend) ? "not complete" : "missing",
+                                    clause(failure.message)));
   }
+  return sentences;
+}
+
+void add_section(Topic<"failed captures"> /*topic*/, const Profile& profile, Document& document) {
+  for (std::string& each : failure_sentences(profile)) document.warning(std::move(each));
 }
 
 }  // namespace llmprof::report

@@ -59,6 +59,8 @@ std::string device_time_words(const Profile& profile);
 // "decode moves 12.50 GB per instance to and from memory, ..."
 std::string measured_words(const Profile& profile);
 std::string coverage_sentence(const Profile& profile);
+// One for each capture that failed.
+std::vector<std::string> failure_sentences(const Profile& profile);
 // Says that kernels inside CUDA graphs are missing, how much that is, and what would show them.
 std::string hidden_graphs_sentence(const Profile& profile);
 // How much of the GPU's work has an operator, and why the rest has none.

@@ -44,8 +44,8 @@ Table idle_cause_table(const Profile& profile) {
 }
 
 std::string memory_words(const Copies& copies) {
-  if (!copies.from) return or_missing(copies.to);
-  return fmt::format("{} to {}", *copies.from, or_missing(copies.to));
+  const auto to = copies.to ? to_string(*copies.to) : kMissing;
+  return copies.from ? fmt::format("{} to {}", to_string(*copies.from), to) : std::string(to);
 }
 
 Table launch_table(const Profile& profile) {

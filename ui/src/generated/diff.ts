@@ -355,8 +355,8 @@ export interface StagesKernels {
   change: StagesKernelsChange;
   /** block as in kernel_sequences of profile.json; empty without them */
   block: string;
-  /** name_and_place, place, class_and_shape, name, class; empty if added or removed */
-  matched_by: string;
+  /** what shows that the kernels do the same work */
+  matched_by: StagesKernelsMatchedBy;
   /** kernels of the base side in order; empty if added */
   base_kernels: StagesKernelsBaseKernels[];
   /** kernels of the new side in order; empty if removed */
@@ -383,6 +383,14 @@ export type StagesKernelsChange =
   | "idle" /* cause: idle time */
   | "other_parts" /* cause: copies, hidden graphs */
   | "overlap" /* cause: kernels that run at the same time */;
+
+export type StagesKernelsMatchedBy =
+  | "" /* added or removed */
+  | "name_and_place" /* name and place in the sequence */
+  | "place" /* place in the sequence */
+  | "class_and_shape" /* class and launch shape */
+  | "name" /* name */
+  | "class" /* class */;
 
 export interface StagesKernelsBaseKernels {
   /** as in kernels of profile.json */

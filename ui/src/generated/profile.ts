@@ -161,7 +161,7 @@ export interface ContextCaptures {
   /** path of the input */
   path: string;
   /** format, recognized from the content */
-  format: string;
+  format: ContextCapturesFormat;
   /** tool that recorded it */
   tool: string | null;
   /** version of that tool */
@@ -177,6 +177,15 @@ export interface ContextCaptures {
   /** Unix time at time 0 of the capture */
   wall_clock_ns: number | null;
 }
+
+export type ContextCapturesFormat =
+  | "nsys SQLite"
+  | "nsys stats CSV"
+  | "ncu CSV"
+  | "ncu JSON rows"
+  | "PyTorch trace"
+  | "llmprof log"
+  | "Stage 1 metrics" /* the workload's own metrics.json */;
 
 export type ContextDeviceKind =
   | "gpu"
@@ -556,10 +565,10 @@ export interface Copies {
   device: string;
   /** "Host-to-Device", "Device-to-Host", ...; "fill"; "copy" if unknown */
   direction: string;
-  /** kind of memory that is read: pageable, pinned, host, device, array, managed; null if the capture does not say */
-  from: string | null;
+  /** kind of memory that is read; null if the capture does not say */
+  from: CopiesFrom | null;
   /** kind of memory that is written; null if the capture does not say */
-  to: string | null;
+  to: CopiesFrom | null;
   /** operations in the whole timeline */
   count: number;
   /** time of these operations; overlapping ones count in full (ms) */
@@ -577,6 +586,14 @@ export interface Copies {
   /** operations whose size is unknown or 0 */
   without_size: number;
 }
+
+export type CopiesFrom =
+  | "pageable"
+  | "pinned"
+  | "host"
+  | "device"
+  | "array"
+  | "managed";
 
 export interface StagesFound {
   /** true if instances are an engine's steps (continuous batching); null without stages */
@@ -1036,8 +1053,8 @@ export interface StagesMeasured {
   energy_j: number | null;
   /** energy_j over tokens (J) */
   energy_per_token_j: number | null;
-  /** source of energy_j: energy counter, or power over time */
-  energy_source: string | null;
+  /** source of energy_j */
+  energy_source: StagesMeasuredEnergySource | null;
   /** why energy_j is missing */
   energy_why_not: string | null;
   /** clock of the SMs */
@@ -1061,6 +1078,10 @@ export interface StagesMeasured {
   /** energy_why_not as kinds and values */
   energy_why_not_reasons: SlowStepRuleReasons[];
 }
+
+export type StagesMeasuredEnergySource =
+  | "energy counter"
+  | "power over time";
 
 export interface StagesMeasuredSmClockHz {
   /** mean of the samples read within instances (Hz) */
@@ -1096,13 +1117,25 @@ export interface StagesMeasuredTemperatureC {
 }
 
 export interface StagesMeasuredThrottleReasons {
-  /** reason, as text */
-  reason: string;
+  /** why clocks are lower, by NVML */
+  reason: StagesMeasuredThrottleReasonsReason;
   /** heat, power or hardware lowered the clocks */
   slowing: boolean;
   /** share of samples with this reason (fraction) */
   share_of_samples: number;
 }
+
+export type StagesMeasuredThrottleReasonsReason =
+  | "GPU idle"
+  | "application clocks setting"
+  | "power cap"
+  | "hardware slowdown"
+  | "sync boost"
+  | "thermal slowdown (software)"
+  | "thermal slowdown (hardware)"
+  | "power brake (hardware)"
+  | "display clock setting"
+  | "other reasons" /* all that this version does not know */;
 
 export interface StagesBudget {
   /** a kernel class, idle time by its cause, or the rest */
@@ -1757,8 +1790,8 @@ export interface RooflineKernels {
   peak_name: string | null;
   /** that peak, from the data sheet (FLOP/s) */
   peak_flops_per_s: number | null;
-  /** source of the tensor cores' number format, by counters: "kernel name" or "model"; null without FLOP/s */
-  number_format_source: string | null;
+  /** source of the tensor cores' number format, by counters; null without FLOP/s */
+  number_format_source: RooflineKernelsNumberFormatSource | null;
   /** by counters: why FLOP/s are missing; null with FLOP/s */
   why_no_flops: RooflineKernelsWhyNoFlops | null;
 }
@@ -1767,6 +1800,10 @@ export type RooflineKernelsSource =
   | "ncu"
   | "counters" /* samples of the GPU's counters */
   | "recorded" /* FLOPs and bytes that CPU operators recorded */;
+
+export type RooflineKernelsNumberFormatSource =
+  | "kernel name"
+  | "model";
 
 export type RooflineKernelsWhyNoFlops =
   | "not_sampled" /* no tensor-core counter was sampled */
@@ -2383,8 +2420,8 @@ export interface JobCollectives {
   stage: string | null;
   /** as in groups */
   group: string;
-  /** all_reduce, all_gather, reduce_scatter, all_to_all, send, ... */
-  kind: string;
+  /** what the ranks do together */
+  kind: JobCollectivesKind;
   /** message size of one rank; null if unknown (B) */
   bytes: number | null;
   /** recorded ranks that took part */
@@ -2431,6 +2468,20 @@ export interface JobCollectives {
   /** exposed_total_ms over exposed_total_ms plus hidden_total_ms; null if both are 0 (fraction) */
   share_exposed: number | null;
 }
+
+export type JobCollectivesKind =
+  | "other"
+  | "all_reduce"
+  | "reduce_scatter"
+  | "all_gather"
+  | "all_to_all"
+  | "broadcast"
+  | "reduce"
+  | "gather"
+  | "scatter"
+  | "send"
+  | "receive"
+  | "barrier";
 
 export type JobCollectivesLink =
   | "nvlink"
