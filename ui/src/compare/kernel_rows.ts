@@ -53,14 +53,6 @@ function launchesText({ launches }: KernelRow): string {
   return base === now ? base : `${base} to ${now}`;
 }
 
-const MATCHED_BY: Record<Exclude<KernelChange["matched_by"], "">, string> = {
-  name_and_place: "name and place in the sequence",
-  place: "place in the sequence",
-  class_and_shape: "class and launch shape",
-  name: "name",
-  class: "class",
-};
-
 function sideList(app: CompareApp, side: string, unit: string, kernels: ChangedKernel[]): Child {
   if (kernels.length === 0) return null;
   return h(
@@ -88,7 +80,7 @@ function sideList(app: CompareApp, side: string, unit: string, kernels: ChangedK
 
 function detail(app: CompareApp, row: KernelRow): Child {
   const { kernel } = row;
-  const how = MATCHED_BY[kernel.matched_by];
+  const how = kernel.matched_by && app.view.matched_by[kernel.matched_by];
   return h(
     "div",
     { class: "kernel-detail" },

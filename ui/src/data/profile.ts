@@ -22,8 +22,3 @@ export const deviceWord = (profile: Profile): string => (onCpu(profile) ? "CPU" 
 export const isServing = (profile: Profile): boolean => profile.stages_found.serving ?? false;
 /** What to call an instance of a stage if the stage is not named next to it. */
 export const instanceWord = (profile: Profile): string => (isServing(profile) ? "engine step" : "instance");
-
-/** Each backend records into a folder with its name; captures of a failed one may have been kept and read. */
-export const failedCaptureWords = (captures: { path: string }[], backend: string): string =>
-  `The ${backend} capture is ` +
-  `${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;

@@ -50,8 +50,14 @@ export interface View {
   summary: Sentence[];
   /** Display names for names in profile.json. */
   names: Record<string, string>;
+  /** The engine that runs the model, and how sure that is. */
+  engine: string;
+  /** A sentence for each capture that failed. */
+  failed_captures: string[];
   /** GPU self time of each operator over that of all. */
   operator_shares: (number | null)[];
+  /** Busy time of each step over its wall time. */
+  step_busy_shares: (number | null)[];
   timeline_missing: string | null;
   /** For a job: its sentences, the evidence for stragglers and groups in their order, display names. */
   job: {

@@ -1,6 +1,6 @@
 // What ran, and how reliable the figures are.
 import type { App } from "../app";
-import { deviceWord, failedCaptureWords, onCpu } from "../data/profile";
+import { deviceWord, onCpu } from "../data/profile";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { prose } from "../dom/parts";
@@ -9,24 +9,9 @@ import { bytes, count, counted, percent } from "../format/figures";
 
 export function whatRan(app: App): HTMLElement {
   const { profile } = app;
-  const { model, workload, context, engine } = profile;
+  const { model, workload, context } = profile;
   const tokens = (value: number | null, source: string | null): Child =>
     value !== null && [count(value), source && h("span", { class: "muted" }, ` (${source})`)];
-  const graphs =
-    engine.cuda_graphs === null
-      ? null
-      : engine.cuda_graphs
-        ? engine.kernels_in_graphs === null
-          ? "CUDA graphs"
-          : `${percent(engine.kernels_in_graphs)} of kernels in CUDA graphs`
-        : "no CUDA graphs";
-  const engineWords = [
-    engine.name,
-    engine.compiled === null ? null : engine.compiled ? "compiled" : "not compiled",
-    graphs,
-  ]
-    .filter(Boolean)
-    .join(", ");
   const devices = profile.totals.devices.map((device) => `${device.name ?? "unknown"} (${device.device})`);
   return facts([
     ["model", model ? (model.name ?? model.variant) : "not given (--model)"],
@@ -39,13 +24,7 @@ export function whatRan(app: App): HTMLElement {
       ],
     ],
     ["weights", model && `${bytes(model.weight_bytes)}, ${model.weights_dtype}`],
-    [
-      "engine",
-      !onCpu(profile) && [
-        engineWords,
-        engine.confidence !== null && h("span", { class: "muted" }, ` (confidence ${percent(engine.confidence)})`),
-      ],
-    ],
+    ["engine", !onCpu(profile) && app.view.engine],
     [
       deviceWord(profile),
       devices.length > 4 ? `${devices.slice(0, 4).join(", ")} and ${devices.length - 4} more` : devices.join(", "),
@@ -135,13 +114,6 @@ export function howSure(app: App): HTMLElement {
       ],
     ]),
     app.words.of("What profiling cost"),
-    profile.captures_failed.map((failure) =>
-      h(
-        "p",
-        { class: "warning" },
-        failedCaptureWords(profile.context.captures, failure.backend),
-        prose(failure.message),
-      ),
-    ),
+    app.view.failed_captures.map((each) => h("p", { class: "warning" }, prose(each))),
   );
 }

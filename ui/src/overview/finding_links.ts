@@ -1,6 +1,6 @@
 // Links from a finding to its kernels, gaps and steps.
 import type { App } from "../app";
-import type { Finding, Gap } from "../data/profile";
+import type { Finding, Gap, Kernel } from "../data/profile";
 import { ms } from "../format/figures";
 import { placeHash } from "../state/fragment";
 import {
@@ -24,7 +24,7 @@ export interface FindingLink {
 }
 
 /** Kernel classes that a kind of finding is about. */
-const CLASSES: Record<string, string[]> = {
+const CLASSES: Partial<Record<Finding["kind"], Kernel["class"][]>> = {
   gemm_above_floor: ["gemm", "gemv"],
   gemv_above_floor: ["gemv"],
   attention_above_floor: ["attention"],
@@ -38,10 +38,10 @@ const CLASSES: Record<string, string[]> = {
   exposed_communication: ["communication"],
 };
 
-const LATE_HOST = ["idle: launch-bound", "idle: host between launches", "idle: synchronisation"];
+const LATE_HOST: Gap["cause"][] = ["idle: launch-bound", "idle: host between launches", "idle: synchronisation"];
 
 /** Causes of the gaps that a kind of finding is about. */
-const CAUSES: Record<string, string[]> = {
+const CAUSES: Partial<Record<Finding["kind"], Gap["cause"][]>> = {
   host_stall_repeated: LATE_HOST,
   host_stall_single: LATE_HOST,
   launch_bound: LATE_HOST.slice(0, 2),
@@ -54,7 +54,7 @@ const CAUSES: Record<string, string[]> = {
   time_outside_operators: ["between operators", "before the first operator", "after the last operator"],
 };
 
-const OF_THE_JOB = ["straggler", "pipeline_bubble", "expert_imbalance", "slow_link"];
+const OF_THE_JOB: Finding["kind"][] = ["straggler", "pipeline_bubble", "expert_imbalance", "slow_link"];
 const NAMED_KERNELS = 2;
 
 function kernelLinks(app: App, finding: Finding): [string, Href][] {

@@ -36,8 +36,7 @@ export function stepDetail(app: App, index: number): HTMLElement | null {
       ["wall, recorded", `${ms(step.wall_ms)} ms`],
       [
         `${onCpu(app.profile) ? "CPU" : "GPU"} busy`,
-        `${ms(step.gpu_busy_ms)} ms, ${percent(step.wall_ms > 0 ? step.gpu_busy_ms / step.wall_ms : null)} of ` +
-          "its wall time",
+        `${ms(step.gpu_busy_ms)} ms, ${percent(app.view.step_busy_shares[index])} of its wall time`,
       ],
       ["kernels", `${count(step.kernel_count)}, ${ms(step.gpu_sum_ms)} ms together`],
       ["sequences", step.batch !== null && count(step.batch)],

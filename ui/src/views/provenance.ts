@@ -1,6 +1,6 @@
 // The sources of all numbers: captures, tools, devices, profiling overhead, what the input lacks.
 import type { App, MountedView, ViewDescription } from "../app";
-import { deviceWord, failedCaptureWords } from "../data/profile";
+import { deviceWord } from "../data/profile";
 import { h } from "../dom/dom";
 import { prose, section } from "../dom/parts";
 import { facts, table } from "../dom/table";
@@ -32,14 +32,7 @@ function captures(app: App): HTMLElement {
           : []),
       ],
     }).element,
-    app.profile.captures_failed.map((failure) =>
-      h(
-        "p",
-        { class: "warning" },
-        failedCaptureWords(app.profile.context.captures, failure.backend),
-        prose(failure.message),
-      ),
-    ),
+    app.view.failed_captures.map((each) => h("p", { class: "warning" }, prose(each))),
   );
 }
 
