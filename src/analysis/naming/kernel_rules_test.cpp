@@ -284,7 +284,7 @@ TEST(KernelRules, TraitsAreWhatNamesSayBesideTheClass) {
 TEST(KernelRules, AbbreviatedFormatsAndCollectives) {
   const auto collective = [](std::string_view name) {
     const auto kind = shipped().describe(name).collective;
-    return kind ? trace::to_string(*kind) : "none";
+    return kind ? profile::to_string(*kind) : "none";
   };
   EXPECT_EQ(shipped().describe("nvjet_sm90_tst_64x8").number_format, "bf16");
   EXPECT_EQ(shipped().describe("nvjet_sss_64x8").number_format, "tf32");
