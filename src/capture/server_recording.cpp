@@ -5,7 +5,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>

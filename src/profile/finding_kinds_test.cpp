@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 
 namespace llmprof::profile {
 namespace {

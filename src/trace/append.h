@@ -1,10 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace llmprof::trace {
 

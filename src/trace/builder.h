@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
 #include <unordered_map>
 
 #include "analysis/detection/detected_stages.h"

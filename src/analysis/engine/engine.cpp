@@ -1,7 +1,6 @@
 #include "analysis/engine/engine.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "analysis/budget/gpu_timeline.h"

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
 #include "analysis/counters/kernel_samples.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"

@@ -1,9 +1,7 @@
 #include "analysis/untraced/collector_overhead.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "analysis/stages/thresholds.h"

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "base/units.h"
 #include "compare/comparability/comparability.h"
 #include "compare/kernels/match.h"
 

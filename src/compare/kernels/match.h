@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "compare/model/sides.h"

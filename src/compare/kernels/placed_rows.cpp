@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "base/units.h"
-
 namespace llmprof::compare {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "compare/likeness/comparable_steps.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <optional>

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "testing/decode_run.h"
 
 namespace llmprof::compare {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/timeline/timeline.h"
 #include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {

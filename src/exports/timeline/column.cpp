@@ -1,6 +1,5 @@
 #include "exports/timeline/column.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/varint.h"

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "profile/vocabulary.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/statistics/statistics.h"
-#include "trace/name_kinds.h"
 
 namespace llmprof::job {
 namespace {

@@ -1,6 +1,5 @@
 #include "profile/json/json.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 

@@ -1,7 +1,6 @@
 #include "readers/nsys_csv/rows.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <span>
 

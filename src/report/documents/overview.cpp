@@ -6,7 +6,6 @@
 #include <ranges>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "report/format/figures.h"
 #include "report/format/words.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <regex>
 
 #include "report/plots/svg.h"
 #include "testing/sample_profile.h"

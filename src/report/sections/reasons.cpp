@@ -1,8 +1,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "report/sections/sections.h"
 
 namespace llmprof::report {

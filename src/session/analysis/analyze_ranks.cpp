@@ -13,7 +13,6 @@
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "capture/convert.h"
 #include "config/conf_files.h"
 #include "job/links/links.h"
 #include "readers/shared/reader.h"

@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdint>
-
 // The functions of NVML that the collector calls, declared here: not every CUDA toolkit contains
 // nvml.h. The library comes with the driver.
 namespace llmprof::collector {
