@@ -27,7 +27,7 @@ Comparison twice_as_long() {
   return comparison;
 }
 
-Comparison widened(const Run& base, const Run& now, const SingleRuns::Made& made,
+Comparison widened(const Run& base, const Run& now, const SingleRuns::Composition& made,
                    Comparison comparison = twice_as_long()) {
   const auto single = SingleRuns::of({{&base, 1}, {&now, 1}});
   EXPECT_TRUE(single);
