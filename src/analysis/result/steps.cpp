@@ -93,6 +93,7 @@ std::tuple<std::vector<profile::Gap>, std::vector<profile::RepeatedGap>> gaps(
     const Prepared& in, const Stages& stages, const Budgets& budgets) {
   const Places places(stages);
   std::vector<profile::Gap> single;
+  single.reserve(budgets.gaps.size());
   for (const IdleGap& from : budgets.gaps) single.push_back(gap(in, places, from));
   std::vector<profile::RepeatedGap> repeated;
   for (const RepeatedIdleGap& from : budgets.repeated_gaps) {

@@ -43,11 +43,12 @@ bool comparable(const InstanceSample& first, const InstanceSample& other) {
 // A warm-up has fewer steps than most later samples, which have equally many.
 bool has_fewer_steps(const InstanceSample& first, const std::vector<InstanceSample>& rest) {
   std::vector<Nanoseconds> counts;
+  counts.reserve(rest.size());
   for (const InstanceSample& other : rest) counts.push_back(other.steps);
   const Nanoseconds usual = median(counts);
   const auto as_usual = static_cast<size_t>(std::ranges::count(counts, usual));
   return first.steps > 0 && first.steps < usual && as_usual * 2 > counts.size() &&
-         (rest.size() > 1 || first.steps * 2 <= usual);
+         (rest.size() > 1 || first.steps <= usual / 2);
 }
 
 // How long a sample like the rest may take, by their median and spread; none if unknown. If most
@@ -319,6 +320,7 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
     if (instance.captures_graph) ++captures;
   }
   std::vector<std::string> reasons;
+  reasons.reserve(search.reasons.size() + 1);
   for (const WarmupReason reason : search.reasons) {
     reasons.emplace_back(profile::kWords<WarmupReason>[static_cast<size_t>(reason)].meaning);
   }

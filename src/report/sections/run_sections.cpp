@@ -135,6 +135,7 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
 
 std::vector<std::string> failure_sentences(const Profile& profile) {
   std::vector<std::string> sentences;
+  sentences.reserve(profile.captures_failed.size());
   for (const CaptureFailure& failure : profile.captures_failed) {
     sentences.push_back(fmt::format("The {} capture is {}: {}", failure.backend,
                                     was_read(profile, failure.backend) ? "not complete" : "missing",

@@ -132,7 +132,7 @@ std::vector<profile::RecordingOverhead> measure_overhead(const fs::path& run) {
 std::vector<profile::RecordingLoad> machine_load(const fs::path& run) {
   std::vector<profile::RecordingLoad> passes;
   const auto add = [&](RecordingName pass) {
-    if (auto load = status_in(run, pass).load) passes.push_back(std::move(*load));
+    if (const auto load = status_in(run, pass).load) passes.push_back(*load);
   };
   add(RecordingName::stage1);
   for (const RecordingName pass : kProfiled) add(pass);
