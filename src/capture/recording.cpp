@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/files.h"
@@ -23,50 +25,35 @@ constexpr std::string_view kStatusEnd = "\n]\n";
 // The machine counts in ticks of 10 ms per CPU.
 constexpr double kShortestSeconds = 0.2;
 
-std::string json_text(std::string_view text) {
-  std::string json = "\"";
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
-  while (!text.empty()) {
-    const auto* stop = std::find_if(text.begin(), text.end(), is_control);
-    const auto plain = static_cast<size_t>(stop - text.begin());
-    json += escaped(to_printable(text.substr(0, plain)), "\"\\");
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    json += fmt::format("\\u{:04x}", static_cast<unsigned>(text.front()));
-    text.remove_prefix(1);
-  }
-  return json + '"';
-}
-
 std::string_view end_name(ProcessEnd end) {
   constexpr std::array<std::string_view, 6> kNames = {
       "exited", "signalled", "timed_out", "over_size_limit", "interrupted", "not_started"};
   return kNames.at(static_cast<size_t>(end));
 }
 
-std::string load_json(const std::optional<CommandLoad>& load) {
-  if (!load) return "null";
-  return fmt::format("{{\"cpus\": {:g}, \"used\": {:.2f}, \"others\": {:.2f}}}", load->cpus,
-                     load->used, load->others);
-}
+double rounded(double value, double per_unit) { return std::round(value * per_unit) / per_unit; }
 
 std::string status_row(const CommandRecord& record) {
-  std::string argv;
-  for (const std::string& word : without_secrets(record.argv)) {
-    argv += fmt::format("{}{}", argv.empty() ? "" : ", ", json_text(word));
-  }
+  using Json = nlohmann::ordered_json;
   const ProcessResult& result = record.result;
-  const auto number_if = [](bool there, int value) {
-    return there ? fmt::format("{}", value) : std::string("null");
-  };
-  return fmt::format(
-      "  {{\"name\": {}, \"end\": \"{}\", \"exit_code\": {}, \"signal\": {}, \"asked_to_stop\": "
-      "{}, \"seconds\": {:.3f}, \"load\": {}, \"said\": {}, \"log\": {}, \"argv\": [{}]}}",
-      json_text(record.name), end_name(result.end),
-      number_if(result.end == ProcessEnd::exited, result.exit_code),
-      number_if(result.end == ProcessEnd::signalled, result.signal), record.asked_to_stop,
-      std::chrono::duration<double>(result.duration).count(), load_json(record.load),
-      json_text(describe_end(result)), json_text(record.log.filename().string()), argv);
+  Json load;
+  if (record.load) {
+    load = {{"cpus", record.load->cpus},
+            {"used", rounded(record.load->used, 100)},
+            {"others", rounded(record.load->others, 100)}};
+  }
+  const Json row = {
+      {"name", record.name},
+      {"end", end_name(result.end)},
+      {"exit_code", result.end == ProcessEnd::exited ? Json(result.exit_code) : Json()},
+      {"signal", result.end == ProcessEnd::signalled ? Json(result.signal) : Json()},
+      {"asked_to_stop", record.asked_to_stop},
+      {"seconds", rounded(std::chrono::duration<double>(result.duration).count(), 1000)},
+      {"load", load},
+      {"said", describe_end(result)},
+      {"log", record.log.filename().string()},
+      {"argv", without_secrets(record.argv)}};
+  return "  " + to_printable_json(row.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // Appends to the list if it is as this file writes it; otherwise starts a new one.
@@ -118,7 +105,7 @@ uint64_t folder_bytes(const path& folder) {
   std::error_code status;
   for (std::filesystem::recursive_directory_iterator entry(folder, kOptions, status), end;
        !status && entry != end; entry.increment(status)) {
-    struct stat about{};
+    struct stat about {};
     if (::lstat(entry->path().c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
       // Tools map files far larger than the data they have written.
       bytes += static_cast<uint64_t>(about.st_blocks) * kBlockBytes;

@@ -42,10 +42,10 @@ LIBRARIES = {
     "re2/": "analysis",
 }
 
-# Who else may: profile.json is read, and env.json, what the page reads and exports are written, with the library
-# that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
+# Who else may: profile.json is read, and env.json, status.json, what the page reads and exports are written, with the
+# library that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
 ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("nlohmann/", "exports"),
-        ("sqlite3.h", "capture")}
+        ("nlohmann/", "capture"), ("sqlite3.h", "capture")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
