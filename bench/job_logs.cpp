@@ -15,9 +15,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -38,12 +40,6 @@ class Log {
       : file_(open(path.c_str(), O_CREAT | O_RDWR, 0644)) {
     if (file_ < 0) std::exit((std::perror(path.c_str()), 1));
     wire::FileHeader header{};
-    std::memcpy(header.magic, wire::kFileMagic, sizeof header.magic);
-    header.byte_order = wire::kByteOrderMark;
-    header.major_version = wire::kMajorVersion;
-    header.minor_version = wire::kMinorVersion;
-    header.header_bytes = sizeof header;
-    header.chunk_bytes = kChunk;
     header.process_id = process;
     header.monotonic_ns = 1000;
     header.wall_ns = 1'700'000'000'000'001'000;
@@ -67,15 +63,17 @@ class Log {
   }
 
   void add(wire::ChunkKind kind, wire::RecordType type, const void* payload, size_t size) {
-    const auto bytes = static_cast<uint16_t>(wire::aligned(sizeof(wire::RecordHeader) + size));
     auto known = chunks_.find(kind);
-    if (known == chunks_.end() || known->second->used + bytes > kChunk) {
+    if (known == chunks_.end() || known->second->used + record_bytes(size) > kChunk) {
       if (known != chunks_.end()) write(*known->second);
       Chunk& fresh = begin(kind, kind == wire::ChunkKind::thread ? kThread : 0, 0);
       known = chunks_.find(kind);
-      if (kind == wire::ChunkKind::thread) put(fresh, wire::RecordType::thread_info, thread_info());
+      const wire::ThreadInfo info{kThread, 4711, "python"};
+      if (kind == wire::ChunkKind::thread) {
+        put(fresh, wire::RecordType::thread_info, &info, sizeof info);
+      }
     }
-    put(*known->second, type, payload, size, bytes);
+    put(*known->second, type, payload, size);
   }
 
   wire::StringKey key(const std::string& text) {
@@ -99,32 +97,21 @@ class Log {
     std::array<char, kChunk> bytes{};
   };
 
-  static wire::ThreadInfo thread_info() {
-    wire::ThreadInfo info{};
-    info.serial = kThread;
-    info.thread_id = 4711;
-    std::snprintf(info.name, sizeof info.name, "python");
-    return info;
+  static uint16_t record_bytes(size_t size) {
+    return static_cast<uint16_t>(wire::aligned(sizeof(wire::RecordHeader) + size));
   }
 
   Chunk& begin(wire::ChunkKind kind, uint32_t thread, size_t front) {
     auto chunk = std::make_unique<Chunk>();
     chunk->sequence = next_++;
-    wire::ChunkHeader header{wire::kChunkMagic, kind, chunk->sequence, thread, 0, 0};
-    header.checksum = wire::header_checksum(header);
+    const wire::ChunkHeader header = wire::chunk_header(kind, chunk->sequence, thread);
     std::memcpy(chunk->bytes.data() + front, &header, sizeof header);
     chunk->used = front + sizeof header;
     return *(chunks_[kind] = std::move(chunk));
   }
 
-  template <class Payload>
-  static void put(Chunk& chunk, wire::RecordType type, const Payload& payload) {
-    put(chunk, type, &payload, sizeof payload,
-        static_cast<uint16_t>(sizeof(wire::RecordHeader) + sizeof payload));
-  }
-
-  static void put(Chunk& chunk, wire::RecordType type, const void* payload, size_t size,
-                  uint16_t bytes) {
+  static void put(Chunk& chunk, wire::RecordType type, const void* payload, size_t size) {
+    const auto bytes = record_bytes(size);
     char* at = chunk.bytes.data() + chunk.used;
     std::memcpy(at + sizeof(wire::RecordHeader), payload, size);
     const wire::RecordHeader header{
@@ -277,10 +264,15 @@ class Rank {
   uint32_t depth_ = 0;
 };
 
+std::vector<std::string> words(const char* text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 class Job {
  public:
   Job(const std::string& folder, uint32_t ranks, uint32_t slow_rank, uint32_t every)
-      : computing_(std::clamp<size_t>(every, 2, kAttention.size() + 1) - 1) {
+      : computing_(std::clamp<size_t>(every, 2, attention_.size() + 1) - 1) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<Rank>(folder, rank, rank == slow_rank ? 1.3 : 1.0));
     }
@@ -304,37 +296,6 @@ class Job {
 
  private:
   static constexpr int kLayers = 32;
-  static constexpr std::array<const char*, 15> kAttention = {"rms_norm_kernel",
-                                                             "nvjet_tst_128x64_qkv",
-                                                             "rotary_embedding_kernel",
-                                                             "reshape_and_cache_kernel",
-                                                             "vectorized_elementwise_kernel_mul",
-                                                             "flash_fwd_splitkv_kernel",
-                                                             "flash_fwd_splitkv_combine_kernel",
-                                                             "vectorized_elementwise_kernel_copy",
-                                                             "nvjet_tst_64x64_o",
-                                                             "cast_kernel_f32",
-                                                             "cast_kernel_bf16",
-                                                             "unrolled_elementwise_kernel",
-                                                             "index_copy_kernel",
-                                                             "reduce_kernel_sum",
-                                                             "add_kernel_residual"};
-  static constexpr std::array<const char*, 15> kFeedForward = {"rms_norm_kernel",
-                                                               "nvjet_tst_128x128_gate",
-                                                               "nvjet_tst_128x128_up",
-                                                               "silu_and_mul_kernel",
-                                                               "nvjet_tst_64x128_down",
-                                                               "cast_kernel_f32",
-                                                               "cast_kernel_bf16",
-                                                               "unrolled_elementwise_kernel",
-                                                               "vectorized_elementwise_kernel_mul",
-                                                               "vectorized_elementwise_kernel_copy",
-                                                               "index_copy_kernel",
-                                                               "reduce_kernel_sum",
-                                                               "scale_kernel",
-                                                               "clamp_kernel",
-                                                               "add_kernel_residual"};
-
   template <class Do>
   void each(const Do& what) {
     for (auto& rank : ranks_) what(*rank);
@@ -352,10 +313,10 @@ class Job {
     uint64_t kernels = 2;
     each([&](Rank& rank) { rank.compute("embedding_kernel", 2000 * scale); });
     for (int layer = 0; layer < kLayers; ++layer) {
-      for (const auto* names : {&kAttention, &kFeedForward}) {
+      for (const auto* names : {&attention_, &feed_forward_}) {
         for (size_t i = 0; i < computing_; ++i) {
           const auto time = static_cast<int64_t>(1500 + 500 * (i % 7)) * scale;
-          each([&](Rank& rank) { rank.compute((*names)[i], time); });
+          each([&](Rank& rank) { rank.compute((*names)[i].c_str(), time); });
         }
         all_reduce(9000 * scale);
         kernels += computing_ + 1;
@@ -365,6 +326,18 @@ class Job {
     return kernels;
   }
 
+  // In the order of execution.
+  const std::vector<std::string> attention_ = words(
+      "rms_norm_kernel nvjet_tst_128x64_qkv rotary_embedding_kernel reshape_and_cache_kernel "
+      "vectorized_elementwise_kernel_mul flash_fwd_splitkv_kernel "
+      "flash_fwd_splitkv_combine_kernel vectorized_elementwise_kernel_copy nvjet_tst_64x64_o "
+      "cast_kernel_f32 cast_kernel_bf16 unrolled_elementwise_kernel index_copy_kernel "
+      "reduce_kernel_sum add_kernel_residual");
+  const std::vector<std::string> feed_forward_ = words(
+      "rms_norm_kernel nvjet_tst_128x128_gate nvjet_tst_128x128_up silu_and_mul_kernel "
+      "nvjet_tst_64x128_down cast_kernel_f32 cast_kernel_bf16 unrolled_elementwise_kernel "
+      "vectorized_elementwise_kernel_mul vectorized_elementwise_kernel_copy index_copy_kernel "
+      "reduce_kernel_sum scale_kernel clamp_kernel add_kernel_residual");
   size_t computing_;  // kernels before each all-reduce
   std::vector<std::unique_ptr<Rank>> ranks_;
 };

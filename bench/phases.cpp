@@ -1,22 +1,17 @@
 // Separately times reading a capture, analyzing it and building its page, and the time that memory
-// alone would take for reading: bench_phases CAPTURE [runs [PASS...]]. With passes, named as in
-// `--timings`, the analysis is also timed without them, to compare with an older version that did
-// not have them.
+// alone would take for reading: bench_phases CAPTURE [runs]
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <map>
-#include <set>
 #include <string_view>
-#include <typeindex>
 #include <vector>
 
 #include "analysis/analyze.h"
-#include "analysis/passes/pass.h"
+#include "base/quantiles.h"
 #include "base/streams/byte_stream.h"
 #include "exports/exports.h"
 #include "page/page.h"
@@ -28,11 +23,6 @@ namespace {
 [[noreturn]] void give_up(const llmprof::Error& error) {
   fmt::print(stderr, "bench_phases: {}\n", error.message);
   std::exit(static_cast<int>(error.kind));
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // The wall time of each phase, and the CPU time of all its threads.
@@ -47,9 +37,11 @@ class Phases {
     all.wall.push_back(std::chrono::duration<double>(Wall::now() - wall_).count());
     all.processor.push_back(processor_seconds() - processor_);
   }
-  [[nodiscard]] double wall(std::string_view phase) const { return median(phases_.at(phase).wall); }
+  [[nodiscard]] double wall(std::string_view phase) const {
+    return llmprof::median(phases_.at(phase).wall);
+  }
   [[nodiscard]] double processor(std::string_view phase) const {
-    return median(phases_.at(phase).processor);
+    return llmprof::median(phases_.at(phase).processor);
   }
   void print(std::string_view phase) const {
     fmt::print("  {}: {:.3f} s, CPU time {:.3f} s\n", phase, wall(phase), processor(phase));
@@ -104,40 +96,6 @@ void move_bytes(const char* path, size_t table_bytes) {
   }
 }
 
-using Names = std::vector<std::string_view>;
-
-// All passes except these and those that depend on them.
-std::vector<llmprof::analysis::Pass> passes_without(const Names& left_out) {
-  std::vector<llmprof::analysis::Pass> passes;
-  std::set<std::type_index> missing;
-  size_t named = 0;
-  for (const llmprof::analysis::Pass& pass : llmprof::analysis::all_passes()) {
-    const bool is_named = std::ranges::find(left_out, pass.name()) != left_out.end();
-    const auto is_missing = [&](std::type_index need) { return missing.contains(need); };
-    named += is_named ? 1 : 0;
-    if (is_named || std::ranges::any_of(pass.needs(), is_missing)) {
-      missing.insert(pass.finds().begin(), pass.finds().end());
-    } else {
-      passes.push_back(pass);
-    }
-  }
-  if (named != left_out.size()) {
-    give_up({llmprof::ErrorKind::usage, "a pass to leave out does not exist"});
-  }
-  return passes;
-}
-
-void analyze_without(const Names& left_out, llmprof::trace::Trace& trace,
-                     const llmprof::analysis::AnalysisRules& rules) {
-  const std::vector<llmprof::analysis::Pass> passes = passes_without(left_out);
-  const llmprof::analysis::AnalysisOptions options;
-  const auto prepared = llmprof::analysis::prepare(trace, rules, options);
-  if (!prepared) give_up(prepared.error());
-  auto run = llmprof::analysis::run_passes(passes, *prepared);
-  llmprof::profile::Profile profile;
-  for (const llmprof::analysis::Pass& pass : passes) pass.fill(run.values, profile);
-}
-
 // Builds report.html like `llmprof analyze`, with an empty script.
 size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::Analyzed& analyzed,
                  Phases& phases) {
@@ -162,10 +120,9 @@ size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::An
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    give_up({llmprof::ErrorKind::usage, "usage: bench_phases CAPTURE [runs [PASS...]]"});
+    give_up({llmprof::ErrorKind::usage, "usage: bench_phases CAPTURE [runs]"});
   }
   const int runs = argc > 2 ? std::atoi(argv[2]) : 3;
-  const Names left_out(argv + std::min(argc, 3), argv + argc);
   const auto conf = llmprof::config::ConfFiles::open(std::nullopt);
   if (!conf) give_up(conf.error());
   const llmprof::analysis::AnalysisRules rules{llmprof::analysis::KernelRules::load(*conf).value(),
@@ -198,11 +155,6 @@ int main(int argc, char** argv) {
         if (!analyzed) give_up(analyzed.error());
         phases.end(use_annotations ? "analysis" : "analysis without annotations");
         page_bytes = make_page(trace, *analyzed, phases);
-        if (use_annotations && !left_out.empty()) {
-          phases.begin();
-          analyze_without(left_out, trace, rules);
-          phases.end("analysis without these passes");
-        }
       }
       phases.begin();
       move_bytes(argv[1], table_bytes);
@@ -216,7 +168,6 @@ int main(int argc, char** argv) {
         "analysis without annotations", "page: timeline", "page: compressing"}) {
     phases.print(phase);
   }
-  if (!left_out.empty()) phases.print("analysis without these passes");
   const auto of_page = [&](const auto& of) {
     return of("page: timeline") + of("page: compressing");
   };

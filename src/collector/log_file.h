@@ -39,12 +39,6 @@ inline void write_executable_name(wire::FileHeader& header) {
 
 inline void write_file_header(unsigned char* to) {
   wire::FileHeader header{};
-  std::memcpy(header.magic, wire::kFileMagic, sizeof header.magic);
-  header.byte_order = wire::kByteOrderMark;
-  header.major_version = wire::kMajorVersion;
-  header.minor_version = wire::kMinorVersion;
-  header.header_bytes = sizeof header;
-  header.chunk_bytes = wire::kChunkBytes;
   header.process_id = static_cast<uint64_t>(getpid());
   header.parent_process_id = static_cast<uint64_t>(getppid());
   header.monotonic_ns = now_ns();
@@ -61,12 +55,7 @@ inline void write_file_header(unsigned char* to) {
 
 inline void write_chunk_header(unsigned char* to, wire::ChunkKind kind, uint32_t thread,
                                uint64_t sequence) {
-  wire::ChunkHeader header{};
-  header.magic = wire::kChunkMagic;
-  header.kind = kind;
-  header.sequence = sequence;
-  header.thread = thread;
-  header.checksum = wire::header_checksum(header);
+  const wire::ChunkHeader header = wire::chunk_header(kind, sequence, thread);
   std::memcpy(to, &header, sizeof header);
 }
 
@@ -145,7 +134,7 @@ class LogFile {
   int create(Chunk& control) {
     name_rank();
     if (const int error = open_new_in_folder(); error != 0) return error;
-    struct stat info{};
+    struct stat info {};
     if (fstat(descriptor_, &info) != 0) return errno;
     device_ = info.st_dev;
     inode_ = info.st_ino;
@@ -259,7 +248,7 @@ class LogFile {
 
   int ensure_open() { return is_ours(descriptor_) ? 0 : open_again(); }
   [[nodiscard]] bool is_ours(int descriptor) const {
-    struct stat info{};
+    struct stat info {};
     return fstat(descriptor, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +17,7 @@
 // one 8-byte store: a header of 0 means that nothing follows yet.
 namespace llmprof::wire {
 
-inline constexpr char kFileMagic[8] = {'L', 'L', 'M', 'T', 'R', 'A', 'C', 'E'};
+inline constexpr std::array kFileMagic = {'L', 'L', 'M', 'T', 'R', 'A', 'C', 'E'};
 inline constexpr uint32_t kByteOrderMark = 0x01020304;
 inline constexpr uint32_t kOtherByteOrderMark = 0x04030201;
 inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endian machine
@@ -56,12 +57,12 @@ inline uint32_t checksum(uint64_t seed, const void* data, size_t size) {
 }
 
 struct FileHeader {
-  char magic[8];
-  uint32_t byte_order;
-  uint16_t major_version;
-  uint16_t minor_version;
-  uint32_t header_bytes;  // of this header; chunk 0's ChunkHeader follows it
-  uint32_t chunk_bytes;
+  std::array<char, 8> magic = kFileMagic;
+  uint32_t byte_order = kByteOrderMark;
+  uint16_t major_version = kMajorVersion;
+  uint16_t minor_version = kMinorVersion;
+  uint32_t header_bytes = sizeof(FileHeader);  // chunk 0's ChunkHeader follows it
+  uint32_t chunk_bytes = kChunkBytes;
   uint64_t process_id;
   uint64_t parent_process_id;
   // Both clocks at one instant: CLOCK_MONOTONIC, used for all times in the log, and Unix time.
@@ -101,6 +102,12 @@ static_assert(sizeof(ChunkHeader) == 32);
 
 inline uint32_t header_checksum(const ChunkHeader& header) {
   return checksum(header.sequence, &header, offsetof(ChunkHeader, checksum));
+}
+
+inline ChunkHeader chunk_header(ChunkKind kind, uint64_t sequence, uint32_t thread) {
+  ChunkHeader header{kChunkMagic, kind, sequence, thread, 0, 0};
+  header.checksum = header_checksum(header);
+  return header;
 }
 
 // Numbers are never reused. A reader skips and counts unknown types.

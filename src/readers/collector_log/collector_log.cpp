@@ -25,7 +25,7 @@ using collector_log::Rows;
 constexpr std::string_view kCollectorLogFormat = "llmprof log";
 
 bool recognizes_collector_log(std::string_view head) {
-  return head.starts_with(std::string_view(wire::kFileMagic, sizeof wire::kFileMagic));
+  return head.starts_with(std::string_view(wire::kFileMagic.data(), wire::kFileMagic.size()));
 }
 
 template <size_t Size>
@@ -283,7 +283,7 @@ std::optional<LogEnd> read_log_end(const std::filesystem::path& log) {
   std::ifstream file(log, std::ios::binary);
   wire::FileHeader header{};
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
-  const bool sane = recognizes_collector_log({header.magic, sizeof header.magic}) &&
+  const bool sane = recognizes_collector_log({header.magic.data(), header.magic.size()}) &&
                     header.checksum == wire::header_checksum(header) && has_sane_sizes(header);
   if (!sane) return std::nullopt;
   const size_t before = header.header_bytes + sizeof(wire::ChunkHeader);

@@ -14,11 +14,6 @@ namespace llmprof::testing {
 class TestLog {
  public:
   TestLog() {
-    std::memcpy(header.magic, wire::kFileMagic, sizeof header.magic);
-    header.byte_order = wire::kByteOrderMark;
-    header.major_version = wire::kMajorVersion;
-    header.minor_version = wire::kMinorVersion;
-    header.header_bytes = sizeof header;
     header.chunk_bytes = wire::kSmallestChunkBytes;
     header.process_id = 4711;
     header.monotonic_ns = 1000;
@@ -84,12 +79,7 @@ class TestLog {
 
  private:
   void chunk_header(wire::ChunkKind kind, uint32_t thread) {
-    wire::ChunkHeader front{};
-    front.magic = wire::kChunkMagic;
-    front.kind = kind;
-    front.sequence = sequence_;
-    front.thread = thread;
-    front.checksum = wire::header_checksum(front);
+    const wire::ChunkHeader front = wire::chunk_header(kind, sequence_, thread);
     bytes_.append(reinterpret_cast<const char*>(&front), sizeof front);
   }
 
