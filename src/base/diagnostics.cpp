@@ -1,14 +1,8 @@
 #include "base/diagnostics.h"
 
 #include <algorithm>
-#include <array>
 
 namespace llmprof {
-
-std::string_view to_string(Severity severity) {
-  constexpr std::array<std::string_view, 3> kNames = {"info", "warning", "error"};
-  return kNames.at(static_cast<size_t>(severity));
-}
 
 void Diagnostics::add(Severity severity, std::string_view code, std::string_view message,
                       uint64_t count) {

@@ -9,8 +9,6 @@ namespace llmprof {
 
 enum class Severity : uint8_t { info, warning, error };
 
-std::string_view to_string(Severity severity);
-
 // One defect of the input, with its count. `code` is stable, for scripts; `message` is for people
 // and says what to do next if something can be done.
 struct Diagnostic {
@@ -18,6 +16,13 @@ struct Diagnostic {
   std::string code;
   std::string message;
   uint64_t count = 1;
+
+  void fields(auto& field) const {
+    field("severity", severity, "how serious it is");
+    field("code", code, "stable code, for scripts");
+    field("message", message, "for people, with what to do next");
+    field("count", count, "number of occurrences");
+  }
 };
 
 // Adding the same code and message again increases its count: a million bad rows become one line.

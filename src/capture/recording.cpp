@@ -105,7 +105,7 @@ uint64_t folder_bytes(const path& folder) {
   std::error_code status;
   for (std::filesystem::recursive_directory_iterator entry(folder, kOptions, status), end;
        !status && entry != end; entry.increment(status)) {
-    struct stat about {};
+    struct stat about{};
     if (::lstat(entry->path().c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
       // Tools map files far larger than the data they have written.
       bytes += static_cast<uint64_t>(about.st_blocks) * kBlockBytes;

@@ -134,7 +134,7 @@ class LogFile {
   int create(Chunk& control) {
     name_rank();
     if (const int error = open_new_in_folder(); error != 0) return error;
-    struct stat info {};
+    struct stat info{};
     if (fstat(descriptor_, &info) != 0) return errno;
     device_ = info.st_dev;
     inode_ = info.st_ino;
@@ -248,7 +248,7 @@ class LogFile {
 
   int ensure_open() { return is_ours(descriptor_) ? 0 : open_again(); }
   [[nodiscard]] bool is_ours(int descriptor) const {
-    struct stat info {};
+    struct stat info{};
     return fstat(descriptor, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
   }
 

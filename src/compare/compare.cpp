@@ -65,7 +65,7 @@ std::vector<Damage> find_damage(const Sides& sides) {
   for (const auto& [side, runs] :
        {std::pair(SideName::base, sides.base), std::pair(SideName::now, sides.now)}) {
     for (const Run& run : runs) {
-      for (const profile::Diagnostic& lost : profile::lost_data(run.profile)) {
+      for (const Diagnostic& lost : profile::lost_data(run.profile)) {
         found.push_back({side, run.path, lost.code, lost.message, lost.count});
       }
       for (const profile::Stage& stage : run.profile.stages) {

@@ -121,7 +121,7 @@ Json heat_json(const profile::Heat& heat) {
 // The display name of a word in profile.json.
 template <profile::Vocabulary Word>
 void add_name(Word word, Json& names) {
-  names[std::string(to_string(word))] = report::in_words(word);
+  names[std::string(profile::to_string(word))] = report::in_words(word);
 }
 
 // Words for what profile.json stores about a job as kinds and values.

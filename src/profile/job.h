@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/collective_kind.h"
 #include "profile/context.h"
 #include "profile/kernels.h"
 #include "profile/quantity.h"
@@ -208,22 +209,6 @@ struct RankGroup {
           "parallelism of the group, from its collectives in a step, or from --tp, --pp, --ep");
     field("why", why, "evidence as kinds and values");
   }
-};
-
-// As trace::CollectiveKind.
-enum class CollectiveKind : uint8_t {
-  other,
-  all_reduce,
-  reduce_scatter,
-  all_gather,
-  all_to_all,
-  broadcast,
-  reduce,
-  gather,
-  scatter,
-  send,
-  receive,
-  barrier,
 };
 
 // Collectives of one group, kind and size in one stage, matched across ranks.

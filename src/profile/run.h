@@ -244,18 +244,4 @@ struct CaptureFailure {
   }
 };
 
-struct Diagnostic {
-  Severity severity = Severity::info;
-  std::string code;
-  std::string message;
-  uint64_t count = 1;
-
-  void fields(auto& field) const {
-    field("severity", severity, "how serious it is");
-    field("code", code, "stable code, for scripts");
-    field("message", message, "for people, with what to do next");
-    field("count", count, "number of occurrences");
-  }
-};
-
 }  // namespace llmprof::profile

@@ -22,7 +22,8 @@ std::string said(testing::HandMadeTrace made) {
   const Trace trace = std::move(made).freeze();
   for (const Diagnostic& item : trace.diagnostics.items()) {
     if (item.code == "launches_without_kernels") {
-      return std::string(to_string(item.severity)) + ": " + item.message.substr(0, 30);
+      return (item.severity == Severity::warning ? "warning: " : "other: ") +
+             item.message.substr(0, 30);
     }
   }
   return "";

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/collective_kind.h"
 #include "base/units.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
@@ -163,21 +164,6 @@ struct StepTable {
 
   [[nodiscard]] size_t size() const { return time.size(); }
   auto columns() { return std::tie(time, thread, kind, batch, tokens); }
-};
-
-enum class CollectiveKind : uint8_t {
-  other,
-  all_reduce,
-  reduce_scatter,
-  all_gather,
-  all_to_all,
-  broadcast,
-  reduce,
-  gather,
-  scatter,
-  send,
-  receive,
-  barrier
 };
 
 // What a capture says about communication between ranks, in addition to its kernels. A row

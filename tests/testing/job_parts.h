@@ -93,7 +93,7 @@ struct TestJob {
 
   [[nodiscard]] analysis::CollectiveKey key_of(uint32_t rank) const {
     analysis::CollectiveKey key;
-    key.kind = trace::CollectiveKind::all_reduce;
+    key.kind = CollectiveKind::all_reduce;
     key.bytes = bytes;
     key.group = group.stated ? group.name : "cuda:" + std::to_string(rank) + " stream 7";
     key.group_stated = group.stated;

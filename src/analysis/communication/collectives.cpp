@@ -19,8 +19,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using trace::CollectiveKind;
-
 // A CollectiveKey with the trace's ids; each part may be missing.
 struct KeyOfCollective {
   CollectiveKind kind = CollectiveKind::other;

@@ -14,7 +14,7 @@ namespace llmprof::analysis {
 
 // What collectives of one kind have in common.
 struct CollectiveKey {
-  trace::CollectiveKind kind = trace::CollectiveKind::other;
+  CollectiveKind kind = CollectiveKind::other;
   std::optional<uint64_t> bytes;  // of the message of one rank
   std::string group;              // as the capture names it; otherwise its device and stream
   bool group_stated = false;      // by the capture

@@ -8,7 +8,6 @@ namespace llmprof::analysis {
 namespace {
 
 using testing::HandMadeTrace;
-using trace::CollectiveKind;
 
 constexpr std::string_view kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)";
 constexpr std::string_view kSendRecv = "ncclDevKernel_SendRecv(int)";

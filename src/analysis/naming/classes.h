@@ -61,7 +61,7 @@ struct KernelDescription {
   std::bitset<kKernelTraits> traits{};
   // If kernels.yaml says what the name abbreviates; else none.
   std::string number_format{};  // that tensor cores multiply
-  std::optional<trace::CollectiveKind> collective{};
+  std::optional<CollectiveKind> collective{};
 
   [[nodiscard]] bool has(KernelTrait trait) const {
     return traits.test(static_cast<size_t>(trait));

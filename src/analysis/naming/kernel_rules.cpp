@@ -192,7 +192,7 @@ class KernelRules::Compiled {
       const auto& shown = file_.traits[static_cast<size_t>(match)].shown;
       if (const auto* trait = std::get_if<KernelTrait>(&shown)) {
         into.traits.set(static_cast<size_t>(*trait));
-      } else if (const auto* kind = std::get_if<trace::CollectiveKind>(&shown)) {
+      } else if (const auto* kind = std::get_if<CollectiveKind>(&shown)) {
         if (!into.collective) into.collective = *kind;
       } else if (into.number_format.empty()) {
         into.number_format = std::get<std::string>(shown);

@@ -73,10 +73,9 @@ class RulesReader {
                     add_trait(to_printable(format), item);
                   });
     } else if (name == "collectives") {
-      each_listed(content, profile::kNames<trace::CollectiveKind>,
-                  {name, "collective", "expression"},
+      each_listed(content, profile::kNames<CollectiveKind>, {name, "collective", "expression"},
                   [&](const std::string& kind, const ConfigNode& item) {
-                    add_trait(*profile::find_word<trace::CollectiveKind>(kind), item);
+                    add_trait(*profile::find_word<CollectiveKind>(kind), item);
                   });
     } else if (name == "libraries") {
       each_listed(content, {}, {name, "library", "prefix"},

@@ -33,7 +33,7 @@ struct LibraryPrefix {
 
 // What matching names show, whatever their class: a trait, a number format or a collective.
 struct TraitRule {
-  std::variant<KernelTrait, std::string, trace::CollectiveKind> shown;
+  std::variant<KernelTrait, std::string, CollectiveKind> shown;
   std::string expression;
   std::string place;
 };

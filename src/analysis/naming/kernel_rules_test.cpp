@@ -313,7 +313,7 @@ rules:
   const KernelDescription ours = rules->describe("ours_red_fused_our_product_t_1");
   EXPECT_TRUE(ours.has(KernelTrait::generated));
   EXPECT_EQ(ours.kernel_class, KernelClass::gemv);
-  EXPECT_EQ(ours.collective, trace::CollectiveKind::all_gather);
+  EXPECT_EQ(ours.collective, CollectiveKind::all_gather);
   EXPECT_EQ(ours.number_format, "");
   EXPECT_TRUE(rules->describe("triton_poi_fused_add_1").has(KernelTrait::generated));
 }

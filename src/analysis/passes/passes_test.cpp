@@ -80,7 +80,7 @@ class ProfileTest : public ::testing::Test {
     std::set<std::string> diagnostics;  // codes
     explicit Analysis(Analyzed analyzed)
         : Results(std::move(analyzed.results)), totals(analyzed.profile.totals) {
-      for (const profile::Diagnostic& item : analyzed.profile.diagnostics) {
+      for (const Diagnostic& item : analyzed.profile.diagnostics) {
         diagnostics.insert(item.code);
       }
     }

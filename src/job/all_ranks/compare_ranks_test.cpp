@@ -61,7 +61,7 @@ TEST(CompareRanks, FindsASlowRank) {
 
   ASSERT_EQ(found.job.collectives.size(), 1);
   const profile::JobCollective& collective = found.job.collectives[0];
-  EXPECT_EQ(collective.kind, profile::CollectiveKind::all_reduce);
+  EXPECT_EQ(collective.kind, CollectiveKind::all_reduce);
   EXPECT_EQ(collective.matched, 18 * 8);
   EXPECT_EQ(collective.unmatched, 0);
   EXPECT_NEAR(*collective.per_step, 8, 1e-9);
@@ -206,7 +206,7 @@ std::vector<RankPart> tensor_and_pipeline(bool with_members) {
       // Activations go from the first pair to the second at the end of each step.
       const uint32_t pipeline = 1;
       analysis::CollectiveKey key;
-      key.kind = stage == 0 ? trace::CollectiveKind::send : trace::CollectiveKind::receive;
+      key.kind = stage == 0 ? CollectiveKind::send : CollectiveKind::receive;
       key.bytes = 8192;
       key.group = "pp";
       key.group_stated = true;

@@ -14,7 +14,6 @@ namespace llmprof::job {
 namespace {
 
 using analysis::CollectiveKey;
-using trace::CollectiveKind;
 
 CollectiveKind kind_of(const RankPart& part, uint32_t row) {
   return part.collectives.keys[part.collectives.key(row)].kind;

@@ -8,7 +8,6 @@ namespace {
 
 using analysis::CollectiveKey;
 using analysis::Collectives;
-using trace::CollectiveKind;
 
 // The message has the same length on all ranks.
 bool has_common_size(CollectiveKind kind) {

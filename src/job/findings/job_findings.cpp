@@ -185,10 +185,10 @@ class FindingMaker {
       matched += static_cast<double>(each.matched);
       time += own;
       if (named++ >= kNamedCollectives) continue;
-      const std::string name = each.bytes
-                                   ? fmt::format("{} of {:.0f} B ({})", to_string(each.kind),
-                                                 each.bytes->value, each.group)
-                                   : fmt::format("{} ({})", to_string(each.kind), each.group);
+      const std::string name =
+          each.bytes ? fmt::format("{} of {:.0f} B ({})", profile::to_string(each.kind),
+                                   each.bytes->value, each.group)
+                     : fmt::format("{} ({})", profile::to_string(each.kind), each.group);
       longest.add("kernel_time", Milliseconds{own / stage.instances}, name)
           .add("kernel_calls", static_cast<double>(each.matched) / stage.instances, name);
     }
@@ -248,15 +248,15 @@ class FindingMaker {
     if (saved < kWorthNaming * stage->wall) return;
     FindingValues values;
     values.add("group", each.group)
-        .add("collective", to_string(each.kind))
+        .add("collective", profile::to_string(each.kind))
         .add("message", *each.bytes)
         .add("link", each.link ? to_string(*each.link) : "")
         .add("bandwidth", *each.wire_bandwidth)
         .add("peak_bandwidth", *each.peak_bandwidth)
         .add("share_of_peak", *each.share_of_peak);
     Finding made = finding_of(FindingKind::slow_link, *stage, saved, std::move(values));
-    made.subject =
-        fmt::format("{} of {:.0f} B in {}", to_string(each.kind), each.bytes->value, each.group);
+    made.subject = fmt::format("{} of {:.0f} B in {}", profile::to_string(each.kind),
+                               each.bytes->value, each.group);
     made_.push_back(std::move(made));
   }
 

@@ -9,7 +9,6 @@ namespace {
 
 using profile::Parallelism;
 using profile::Share;
-using trace::CollectiveKind;
 
 constexpr double kMostly = 0.5;
 // A layer has one or two tensor-parallel collectives, and models have several layers.
@@ -121,8 +120,6 @@ Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64
   return with_number(Parallelism::unknown, ReasonKind::parallelism_not_clear, "collectives",
                      use.collectives);
 }
-
-using trace::CollectiveKind;
 
 // Where the ranks of a group are, according to their captures.
 enum class Where { unknown, one_host, several_hosts };
@@ -242,7 +239,7 @@ std::vector<profile::JobCollective> job_collectives(const MeasuredJob& job, cons
     profile::JobCollective& made = row.made;
     if (key.stage != Units::kOutside) made.stage = units.stages()[key.stage];
     made.group = group.name;
-    made.kind = profile::find_word<profile::CollectiveKind>(profile::to_string(key.kind)).value();
+    made.kind = key.kind;
     if (key.bytes) made.bytes = profile::Bytes{static_cast<double>(*key.bytes)};
     made.ranks = sums.parts;
     made.matched = sums.latency.size();

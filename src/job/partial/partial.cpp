@@ -35,11 +35,11 @@ uint64_t bits(Nanoseconds time) { return static_cast<uint64_t>(time); }
 
 template <class Stream>
 void code_key(Stream& stream, CollectiveKey& key) {
-  constexpr auto kLastKind = static_cast<uint8_t>(trace::CollectiveKind::barrier);
+  constexpr auto kLastKind = static_cast<uint8_t>(CollectiveKind::barrier);
   auto kind = static_cast<uint8_t>(key.kind);
   code_number(stream, kind, 0);
   stream.check(kind <= kLastKind);
-  key.kind = static_cast<trace::CollectiveKind>(std::min(kind, kLastKind));
+  key.kind = static_cast<CollectiveKind>(std::min(kind, kLastKind));
   bool has_bytes = key.bytes.has_value();
   code_number(stream, has_bytes, 0);
   if (has_bytes && !key.bytes) key.bytes.emplace();

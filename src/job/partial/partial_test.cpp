@@ -55,8 +55,8 @@ RankPart sample_part() {
   steps.front().start = {1.7e300};
   part.steps = PackedSteps(steps);
   Collectives own;
-  own.keys.push_back({trace::CollectiveKind::all_reduce, 4096, "tp", true, "0,1,2,3", 4});
-  own.keys.push_back({trace::CollectiveKind::send, std::nullopt, "cuda:0 7", false, "", 0});
+  own.keys.push_back({CollectiveKind::all_reduce, 4096, "tp", true, "0,1,2,3", 4});
+  own.keys.push_back({CollectiveKind::send, std::nullopt, "cuda:0 7", false, "", 0});
   add(own, -100, 50, 0);
   add(own, 1'700'000'000'000'000'000, 0, 1);
   add(own, 1'600'000'000'000'000'000, 70'000, 0);  // out of order

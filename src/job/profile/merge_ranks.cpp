@@ -62,7 +62,7 @@ void add_absent(const std::vector<RankIdentity>& absent, profile::Job& job) {
 }
 
 void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankIdentity>& absent,
-                    std::vector<profile::Diagnostic>& diagnostics) {
+                    std::vector<Diagnostic>& diagnostics) {
   const auto detail = [](const RankIdentity& who) {
     return who.state_detail.empty() ? std::string() : ": " + who.state_detail;
   };

@@ -124,12 +124,12 @@ void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& jo
 }
 
 void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
-  std::vector<profile::Diagnostic>& rows = job.diagnostics;
+  std::vector<Diagnostic>& rows = job.diagnostics;
   std::vector<std::vector<uint64_t>> of;  // ranks, by row
   std::map<std::tuple<Severity, std::string, std::string>, size_t> places;
   const bool shared = detected_sharing(ranks) > 1;
   for (const RankPart& part : ranks.parts) {
-    for (const profile::Diagnostic& item : part.profile.diagnostics) {
+    for (const Diagnostic& item : part.profile.diagnostics) {
       // Applies to a single rank only: the ranks share the model's work, as their collectives show.
       if (shared && item.code == "recorded_flops_differ") continue;
       const auto [known, is_new] =

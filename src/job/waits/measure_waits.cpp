@@ -86,7 +86,7 @@ class WaitMeter {
     const uint32_t stage = unit == Units::kOutside ? Units::kOutside : units_.units()[unit].stage;
     CollectiveSumsKey wanted{stage, group, key.kind, key.bytes};
     // A send and its receive share one entry.
-    if (wanted.kind == trace::CollectiveKind::receive) wanted.kind = trace::CollectiveKind::send;
+    if (wanted.kind == CollectiveKind::receive) wanted.kind = CollectiveKind::send;
     if (last_sums_ != nullptr && wanted == last_key_) return *last_sums_;
     last_key_ = wanted;
     last_sums_ = &found_.collectives[wanted];

@@ -96,7 +96,7 @@ struct RankCommunication {
 struct CollectiveSumsKey {
   uint32_t stage = 0;  // Units::kOutside: none
   uint32_t group = 0;
-  trace::CollectiveKind kind = trace::CollectiveKind::other;
+  CollectiveKind kind = CollectiveKind::other;
   std::optional<uint64_t> bytes;
 
   friend auto operator<=>(const CollectiveSumsKey&, const CollectiveSumsKey&) = default;

@@ -57,7 +57,7 @@ TEST(MeasureWaits, SumUpByKindAndSize) {
   const Measured found(of_late_rank().make());
   ASSERT_EQ(found.waits.collectives.size(), 1U);
   const auto& [key, sums] = *found.waits.collectives.begin();
-  EXPECT_EQ(key.kind, trace::CollectiveKind::all_reduce);
+  EXPECT_EQ(key.kind, CollectiveKind::all_reduce);
   EXPECT_EQ(key.bytes, 16384U);
   EXPECT_EQ(sums.latency.size(), 160U);
   EXPECT_EQ(sums.unmatched, 0U);

@@ -112,9 +112,9 @@ TEST(CollectorLog, CollectivesAreOperatorsAndMore) {
   ASSERT_EQ(collectives.size(), 3U);
   EXPECT_EQ(collectives.start, (std::vector<Nanoseconds>{20, 90, 100}));
   EXPECT_EQ(collectives.end, (std::vector<Nanoseconds>{90, 95, 110}));
-  EXPECT_EQ(collectives.kind, (std::vector<trace::CollectiveKind>{trace::CollectiveKind::all_reduce,
-                                                                  trace::CollectiveKind::other,
-                                                                  trace::CollectiveKind::barrier}));
+  EXPECT_EQ(collectives.kind,
+            (std::vector<CollectiveKind>{CollectiveKind::all_reduce, CollectiveKind::other,
+                                         CollectiveKind::barrier}));
   EXPECT_EQ(collectives.bytes, (std::vector<uint64_t>{4096, 0, 8}));
   EXPECT_EQ(trace.strings[collectives.group[0]], "tp");
   EXPECT_EQ(trace.strings[collectives.members[0]], "0,1");

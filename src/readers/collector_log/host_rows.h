@@ -23,15 +23,15 @@ inline trace::StepTable::Kind kind_of(wire::StepKind kind) {
   return static_cast<trace::StepTable::Kind>(static_cast<uint32_t>(kind) - 1);
 }
 
-static_assert(static_cast<uint32_t>(trace::CollectiveKind::all_reduce) ==
+static_assert(static_cast<uint32_t>(CollectiveKind::all_reduce) ==
                   static_cast<uint32_t>(wire::CollectiveKind::all_reduce) &&
-              static_cast<uint32_t>(trace::CollectiveKind::barrier) ==
+              static_cast<uint32_t>(CollectiveKind::barrier) ==
                   static_cast<uint32_t>(wire::CollectiveKind::barrier));
 
 // Kinds of a newer annotation API are `other`.
-inline trace::CollectiveKind kind_of(wire::CollectiveKind kind) {
-  return kind <= wire::CollectiveKind::barrier ? static_cast<trace::CollectiveKind>(kind)
-                                               : trace::CollectiveKind::other;
+inline CollectiveKind kind_of(wire::CollectiveKind kind) {
+  return kind <= wire::CollectiveKind::barrier ? static_cast<CollectiveKind>(kind)
+                                               : CollectiveKind::other;
 }
 
 inline trace::HostCallTable::Kind kind_of(wire::HostCallKind kind) {

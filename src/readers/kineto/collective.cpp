@@ -12,8 +12,6 @@
 namespace llmprof::readers {
 namespace {
 
-using trace::CollectiveKind;
-
 constexpr std::string_view kParameters = "record_param_comms";
 constexpr std::string_view kAnnotation = "nccl:";
 constexpr uint64_t kMostElements = uint64_t{1} << 48U;  // in one message, far beyond any memory

@@ -12,7 +12,6 @@ namespace {
 
 using testing::read_kineto_or_fail;
 using testing::read_kineto_text;
-using trace::CollectiveKind;
 
 std::string one_event(std::string_view event) {
   return fmt::format("{{\"traceEvents\":[{}]}}", event);

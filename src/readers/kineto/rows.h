@@ -43,7 +43,7 @@ struct KinetoQueue {
 
 // What an event says about communication between ranks.
 struct KinetoCollective {
-  trace::CollectiveKind kind = trace::CollectiveKind::other;
+  CollectiveKind kind = CollectiveKind::other;
   uint64_t bytes = 0;  // of one rank's message; 0: not stated
   trace::StringId group;
   trace::StringId members;

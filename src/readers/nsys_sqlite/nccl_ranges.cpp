@@ -47,8 +47,6 @@ std::string from_hexadecimal(std::string_view text) {
   return bytes;
 }
 
-using trace::CollectiveKind;
-
 enum class NcclCallRole : uint8_t { unknown, none, group_start, group_end, call, annotation };
 
 struct NcclCall {

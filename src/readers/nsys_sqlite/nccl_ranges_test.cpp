@@ -31,9 +31,9 @@ class NcclRangesTest : public ::testing::Test {
     payloads_.push_back({thread_, start, 0xABC, bytes, {}, {}});
   }
 
-  using enum trace::CollectiveKind;
+  using enum CollectiveKind;
   struct Found {
-    trace::CollectiveKind kind;
+    CollectiveKind kind;
     uint64_t bytes;
     Nanoseconds start;
     friend bool operator==(const Found&, const Found&) = default;

@@ -121,7 +121,7 @@ void add_stage_overview(const Profile& profile, Document& document) {
   document.add(stage_table(profile));
   document.paragraph(token_words(profile) + guess_sentence(profile) + coverage_sentence(profile));
   // It defines what a step is.
-  for (const profile::Diagnostic& item : profile.diagnostics) {
+  for (const Diagnostic& item : profile.diagnostics) {
     if (item.code == "speculative_decoding") document.paragraph(sentence(item.message));
   }
   document.paragraph(served_words(profile));
@@ -156,7 +156,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.paragraph(overhead_words(profile));
   document.paragraph(collector_overhead_words(profile));
   add_section(Topic<"failed captures">(), profile, document);
-  for (const profile::Diagnostic& item : profile.diagnostics) {
+  for (const Diagnostic& item : profile.diagnostics) {
     if (item.severity == Severity::info || is_damage(profile, item)) continue;
     document.warning(message_words(item));
   }

@@ -159,7 +159,7 @@ void add_selection(const Profile& profile, Document& document) {
   if (profile.selection) document.note(profile.selection->words);
 }
 
-std::string message_words(const profile::Diagnostic& diagnostic) {
+std::string message_words(const Diagnostic& diagnostic) {
   return diagnostic.count > 1
              ? fmt::format("{} [{} times]", diagnostic.message, grouped(diagnostic.count))
              : diagnostic.message;
@@ -167,7 +167,7 @@ std::string message_words(const profile::Diagnostic& diagnostic) {
 
 BulletList diagnostic_list(const Profile& profile) {
   BulletList list;
-  for (const profile::Diagnostic& item : profile.diagnostics) {
+  for (const Diagnostic& item : profile.diagnostics) {
     list.items.push_back(fmt::format("{} ({}): {}", profile::to_string(item.severity), item.code,
                                      message_words(item)));
   }
@@ -180,7 +180,7 @@ void add_section(Topic<"diagnostics"> /*topic*/, const Profile& profile, Documen
   document.add(diagnostic_list(profile));
 }
 
-bool is_damage(const Profile& profile, const profile::Diagnostic& diagnostic) {
+bool is_damage(const Profile& profile, const Diagnostic& diagnostic) {
   return profile::means_lost_data(diagnostic, profile.totals.source) &&
          !is_of_recording(diagnostic.code);
 }
@@ -193,7 +193,7 @@ bool is_damaged(const Profile& profile) {
 void add_damage(const Profile& profile, Document& document) {
   constexpr size_t kNamed = 3;
   size_t found = 0;
-  std::string words = joined(profile.diagnostics, "; ", [&](const profile::Diagnostic& each) {
+  std::string words = joined(profile.diagnostics, "; ", [&](const Diagnostic& each) {
     return is_damage(profile, each) && ++found <= kNamed ? message_words(each) : std::string();
   });
   if (found == 0) return;

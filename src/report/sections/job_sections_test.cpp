@@ -48,7 +48,7 @@ profile::Profile two_ranks() {
   profile::JobCollective& collective = job.collectives.emplace_back();
   collective.stage = "decode";
   collective.group = "tp";
-  collective.kind = profile::CollectiveKind::all_reduce;
+  collective.kind = CollectiveKind::all_reduce;
   collective.bytes = profile::Bytes{16384};
   collective.matched = 144;
   collective.latency.p50 = Milliseconds{0.03};

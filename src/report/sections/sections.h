@@ -66,7 +66,7 @@ std::string hidden_graphs_sentence(const Profile& profile);
 // How much of the GPU's work has an operator, and why the rest has none.
 std::string operator_coverage_words(const Profile& profile);
 // "message [3 times]"
-std::string message_words(const profile::Diagnostic& diagnostic);
+std::string message_words(const Diagnostic& diagnostic);
 // "warning (code): message [3 times]"
 BulletList diagnostic_list(const Profile& profile);
 
@@ -200,7 +200,7 @@ bool is_damaged(const Profile& profile);
 void add_damage(const Profile& profile, Document& document);
 
 // Whether add_damage already reports this diagnostic.
-bool is_damage(const Profile& profile, const profile::Diagnostic& diagnostic);
+bool is_damage(const Profile& profile, const Diagnostic& diagnostic);
 
 // ---- kernels by the time that reports rank them by: kernel_sections.cpp
 

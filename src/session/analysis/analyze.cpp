@@ -112,11 +112,10 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
     if (!files.empty()) files += ", ";
     files += capture.path;
   }
-  const bool damaged =
-      std::ranges::any_of(profile.diagnostics, [&](const profile::Diagnostic& item) {
-        return item.code != "collector_log_empty" &&
-               profile::means_lost_data(item, profile.totals.source);
-      });
+  const bool damaged = std::ranges::any_of(profile.diagnostics, [&](const Diagnostic& item) {
+    return item.code != "collector_log_empty" &&
+           profile::means_lost_data(item, profile.totals.source);
+  });
   // A damaged file does not show what was not recorded, so it gets no remedy.
   std::string message = damaged ? fmt::format("{}: damaged; no kernels in it could be read", files)
                                 : fmt::format("{}: no kernels to analyze", files) + remedy(trace);
@@ -125,7 +124,7 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
       message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);
     }
   }
-  for (const profile::Diagnostic& item : profile.diagnostics) {
+  for (const Diagnostic& item : profile.diagnostics) {
     if (item.severity != Severity::info) message += "\n  " + item.message;
   }
   return {ErrorKind::input, message};

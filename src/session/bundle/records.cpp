@@ -40,7 +40,7 @@ constexpr size_t kLargestCapturesFile = 4UL << 20U;
 // The content of captures.json.
 struct CapturesFile {
   std::vector<profile::CaptureFailure> failed;
-  std::vector<profile::Diagnostic> notes;
+  std::vector<Diagnostic> notes;
 
   void fields(auto& field) const {
     field("failed", failed, "captures that failed");
@@ -107,11 +107,7 @@ std::optional<llm::ModelSpec> model_of(const config::ConfigDocument& document,
 }  // namespace
 
 void write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
-  CapturesFile file{record.failures, {}};
-  for (const Diagnostic& note : record.notes.items()) {
-    file.notes.push_back({note.severity, note.code, note.message, note.count});
-  }
-  write_record(bundle, kCapturesFile, file);
+  write_record(bundle, kCapturesFile, CapturesFile{record.failures, record.notes.items()});
 }
 
 CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostics) {
@@ -120,7 +116,7 @@ CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostic
                                         "captures_record_unreadable", diagnostics);
   if (!file) return record;
   record.failures = std::move(file->failed);
-  for (const profile::Diagnostic& note : file->notes) {
+  for (const Diagnostic& note : file->notes) {
     record.notes.add(note.severity, note.code, note.message, note.count);
   }
   return record;
