@@ -15,6 +15,7 @@
 #include "profile/layers.h"
 #include "profile/operators.h"
 #include "profile/reasons.h"
+#include "profile/requests.h"
 #include "profile/run.h"
 #include "profile/sequence.h"
 #include "profile/stages.h"
@@ -45,6 +46,7 @@ struct Profile {
   StagesFound stages_found;
   std::optional<Coverage> coverage;
   TokenTimes token_times;
+  std::optional<Requests> requests;
   std::vector<Stage> stages;
   std::vector<StageNote> stage_notes;
   std::vector<Finding> findings;
@@ -100,6 +102,8 @@ struct Profile {
     field("stages_found", stages_found, "how stages were found");
     field("coverage", coverage, "kernels inside stages; null without a timeline");
     field("token_times", token_times, "token times and rates that a user of the model sees");
+    field("requests", requests,
+          "requests of a client, and what each one waited for; null without a file of requests");
     field("stages", stages, "stages, in order of first occurrence");
     field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
     field("findings", findings, "what to fix, largest potential saving first");
@@ -201,6 +205,7 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"coverage", merged, kNone, "overview">(), &P::coverage);
   visit(TopicRow<"stages", merged, kAlways, "overview">(), &P::stages, &P::steps);
   visit(TopicRow<"stage notes", merged, kNone, "overview">(), &P::stage_notes);
+  visit(TopicRow<"requests", none, kNone, "overview">(), &P::requests);
   visit(TopicRow<"token times", merged, kAlways, "overview">(), &P::token_times);
   visit(TopicRow<"workload's own times", merged, kNone, "overview">(), &P::stage1);
   visit(TopicRow<"utilization", first_rank, kAlways, "overview">(), &P::utilization);

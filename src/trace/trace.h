@@ -10,6 +10,7 @@
 #include "trace/ids.h"
 #include "trace/interner.h"
 #include "trace/name_kinds.h"
+#include "trace/requests.h"
 #include "trace/tables.h"
 
 namespace llmprof::trace {
@@ -154,6 +155,10 @@ struct Trace {
   std::vector<MetricValues> metric_values;  // by identity, then metric
 
   std::optional<WorkloadMetrics> workload;
+
+  std::vector<RequestFile> request_files;
+  RequestTable requests;
+  ChunkTable chunks;
 
   // Python packages whose functions a capture shows on call stacks: "transformers", "vllm".
   std::set<std::string> python_packages;
