@@ -27,6 +27,8 @@ export interface Profile {
   coverage: Coverage | null;
   /** token times and rates that a user of the model sees */
   token_times: TokenTimes;
+  /** requests of a client, and what each one waited for; null without a file of requests */
+  requests: Requests | null;
   /** stages, in order of first occurrence */
   stages: Stages[];
   /** parts inside a stage (vision tower, projector) */
@@ -799,6 +801,382 @@ export interface TokenTimesShownOutputRates {
 export type TokenTimesShownOutputRatesFirst =
   | "all_sequences"
   | "per_sequence";
+
+export interface Requests {
+  /** file that holds the requests */
+  file: string;
+  /** who measured them */
+  source: RequestsSource;
+  /** requests, warm-up excluded */
+  sent: number;
+  /** completed requests, warm-up excluded */
+  completed: number;
+  /** requests that did not complete, warm-up excluded */
+  failed: number;
+  /** requests that were sent to warm up */
+  warm_up: number;
+  /** tokens of completed requests */
+  output_tokens: number;
+  /** time to first token: first chunk with tokens minus sent */
+  ttft_ms: RequestsTtftMs;
+  /** inter-token latency: gap between chunks with tokens, over the later one's tokens */
+  itl_ms: RequestsTtftMs;
+  /** time per output token, one value per request: first to last token, over the tokens after the first */
+  tpot_ms: RequestsTtftMs;
+  /** end-to-end time: end minus sent */
+  e2e_ms: RequestsTtftMs;
+  /** part queue of each request; without values unless joined */
+  queue_ms: RequestsTtftMs;
+  /** how they were sent, and what came of it */
+  load: RequestsLoad;
+  /** how their tokens were joined to the engine's batches */
+  join: RequestsJoin;
+  /** parts of all completed requests together; empty unless joined */
+  parts_ns: Record<string, number>;
+  /** what makes the slowest ones slow; empty unless joined */
+  tail: RequestsTail[];
+  /** requests that others waited for, largest first */
+  delayers: RequestsDelayers[];
+  /** who delayed whom, largest first */
+  delays: RequestsDelays[];
+  /** decode batches by their size */
+  steps_by_size: RequestsStepsBySize[];
+  /** the longest gaps between tokens, and times to first token */
+  slowest_gaps: RequestsSlowestGaps[];
+  /** all requests, in the file's order */
+  items: RequestsItems[];
+  /** the engine's batches while requests were sent */
+  batches: RequestsBatches[];
+  /** the file's own aggregates, computed again */
+  stated: RequestsStated[];
+  /** the same load without a recorder: the headline; null if there was none */
+  unrecorded: RequestsUnrecorded | null;
+}
+
+export type RequestsSource =
+  | "llmprof" /* llmprof load, and files of its form */
+  | "vllm_bench" /* vllm bench serve --save-detailed */
+  | "sglang_bench" /* SGLang's bench_serving --output-details */
+  | "sglang_server" /* SGLang's request-metrics log, as the server saw the requests */
+  | "aiperf" /* AIPerf's profile_export.jsonl */
+  | "guidellm" /* GuideLLM's JSON report */
+  | "genai_perf" /* GenAI-Perf's profile_export.json */
+  | "vllm_spans" /* OTLP spans of vLLM, as the server saw the requests */
+  | "sglang_spans" /* OTLP spans of SGLang, as the server saw the requests */
+  | "transformers" /* timestamps of transformers' continuous batching */;
+
+export interface RequestsTtftMs {
+  /** arithmetic mean (ms) */
+  mean: number | null;
+  /** standard deviation of a sample (n - 1); null below two values (ms) */
+  std: number | null;
+  /** smallest value (ms) */
+  min: number | null;
+  /** median, by nearest rank (ms) */
+  p50: number | null;
+  /** 99th percentile, by nearest rank (ms) */
+  p99: number | null;
+  /** largest value (ms) */
+  max: number | null;
+  /** number of values; if 0, the other fields are null */
+  count: number;
+  /** 90th percentile, by nearest rank (ms) */
+  p90: number | null;
+}
+
+export interface RequestsLoad {
+  /** poisson, constant, replay or closed; empty if not stated */
+  arrivals: string;
+  /** requested rate, in requests per second */
+  rate: number | null;
+  /** requested concurrency, in requests */
+  concurrency: number | null;
+  /** requests sent per second */
+  sent_rate: number | null;
+  /** completed requests per second */
+  completed_rate: number | null;
+  /** output tokens of completed requests per second (tokens/s) */
+  output_tokens_per_s: number | null;
+  /** most requests in flight at a time */
+  most_concurrent: number | null;
+  /** from scheduled to sent; null without a schedule */
+  lateness_ms: DeviceTimeLaunchesCallMs | null;
+  /** whether the server kept up; null if unknown */
+  verdict: RequestsLoadVerdict | null;
+  /** end of the ramp-up, after the first sent; null if none (ms) */
+  ramp_up_end_ms: number | null;
+  /** when the last request was sent, after the first; from then on load falls (ms) */
+  drain_start_ms: number | null;
+  /** limits of --slo, or of the file */
+  objectives: RequestsLoadObjectives[];
+  /** requests per second that meet all objectives; null without objectives */
+  goodput: number | null;
+  /** lower end of its 95 % interval */
+  goodput_low: number | null;
+  /** upper end of its 95 % interval */
+  goodput_high: number | null;
+}
+
+export type RequestsLoadVerdict =
+  | "steady"
+  | "over_saturated" /* requests arrived faster than they were answered */
+  | "short_load" /* too few requests for a verdict */;
+
+export interface RequestsLoadObjectives {
+  /** limited time */
+  figure: RequestsLoadObjectivesFigure;
+  /** largest time that meets the objective (ms) */
+  limit_ms: number;
+  /** requests that meet it, over completed requests (fraction) */
+  attained: number | null;
+}
+
+export type RequestsLoadObjectivesFigure =
+  | "ttft" /* time to first token: first chunk with tokens minus sent */
+  | "itl" /* inter-token latency: gap between chunks with tokens, over the later one's tokens */
+  | "tpot" /* time per output token: first to last token, over the tokens after the first */
+  | "e2e" /* end-to-end time: end minus sent */;
+
+export interface RequestsJoin {
+  /** joined, or why not */
+  state: RequestsJoinState;
+  /** tokens of completed requests within recorded time */
+  tokens: number;
+  /** those with the batch that made them */
+  tokens_joined: number;
+  /** joined tokens that another batch could have made as well */
+  tokens_ambiguous: number;
+  /** tokens of completed requests outside of recorded time; they have no causes */
+  tokens_outside: number;
+  /** tokens that the recorded batches made while requests were sent */
+  rows: number;
+  /** those with a request */
+  rows_joined: number;
+  /** those of requests that broke off, of warm-up, or of prompts that continue */
+  rows_named: number;
+  /** tokens_joined over tokens (fraction) */
+  coverage: number | null;
+  /** rows_joined and rows_named, over rows (fraction) */
+  coverage_of_rows: number | null;
+  /** from the results on the host to the client; null unless joined */
+  delivery_ms: DeviceTimeLaunchesCallMs | null;
+  /** tokens whose batch the engine's own ids or times confirm; null if it gives none */
+  confirmed: number | null;
+  /** tokens whose batch they contradict */
+  contradicted: number | null;
+  /** step of one sequence in this capture, the basis of own_decode; null if none ran: own_decode is then estimated
+   * from larger steps */
+  decode_alone_ms: DeviceTimeLaunchesCallMs | null;
+  /** the same as kinds and values */
+  reasons: SlowStepRuleReasons[];
+}
+
+export type RequestsJoinState =
+  | "joined"
+  | "no_steps" /* no capture shows an engine's steps */
+  | "no_clock" /* the file has no absolute times */
+  | "other_clock" /* file and capture are of other hosts or boots */
+  | "outside_of_capture" /* no request overlaps the recorded time */
+  | "no_token_times" /* the file has no time for each token */
+  | "low_coverage" /* less than 90 % of the tokens, or of the rows, fit the steps */;
+
+export interface RequestsTail {
+  /** time that is explained */
+  figure: RequestsLoadObjectivesFigure;
+  /** share of the values at or below above_ms (fraction) */
+  quantile: number;
+  /** the tail has the values from here on (ms) */
+  above_ms: number;
+  /** values in the tail */
+  count: number;
+  /** values between the 40th and the 60th percentile */
+  around_median: number;
+  /** its parts against those around the median, largest difference first */
+  parts: RequestsTailParts[];
+  /** request that delayed the tail most; null if none */
+  most_delayed_by: string | null;
+}
+
+export interface RequestsTailParts {
+  /** part of the time */
+  part: RequestsTailPartsPart;
+  /** mean in the tail (ms) */
+  tail_ms: number;
+  /** mean around the median (ms) */
+  median_ms: number;
+  /** tail_ms minus median_ms (ms) */
+  more_ms: number;
+}
+
+export type RequestsTailPartsPart =
+  | "queue" /* from sent until the batch begins that holds its first prompt tokens */
+  | "own_prefill" /* passes over its own prompt */
+  | "others_prefill" /* prompts of other requests in its batches */
+  | "own_decode" /* its own decode: what a step takes without other requests */
+  | "others_decode" /* decode of other requests in its batches */
+  | "out_of_batch" /* it had started, but was in no batch: preempted or evicted */
+  | "host" /* the engine's own time between passes and before it reads results */
+  | "graph_miss" /* steps without their CUDA graph, or padded to a larger one */
+  | "lowered_clocks" /* steps that took longer while heat or power lowered the clocks */
+  | "communication" /* exposed communication between GPUs, and waits for other ranks */
+  | "delivery" /* from the results on the host to the client */
+  | "not_recorded" /* outside of recording windows, or in passes that were not recorded */;
+
+export interface RequestsDelayers {
+  /** id of the request that others waited for */
+  by: string;
+  /** time that others waited for its prefill or decode, after their first token (ns) */
+  ns: number;
+  /** the same before their first token (ns) */
+  of_first_tokens_ns: number;
+  /** requests that waited */
+  requests: number;
+  /** gaps between tokens that it lengthened */
+  gaps: number;
+}
+
+export interface RequestsDelays {
+  /** id of the request that others waited for */
+  by: string;
+  /** id of the request that waited */
+  of: string;
+  /** time that `of` waited for prefill or decode of `by`, after its first token (ns) */
+  ns: number;
+  /** the same before its first token (ns) */
+  of_first_token_ns: number;
+  /** gaps between tokens of `of` that it lengthened */
+  gaps: number;
+}
+
+export interface RequestsStepsBySize {
+  /** sequences that get a token */
+  rows: number;
+  /** batches of this size without prompts */
+  steps: number;
+  /** mean tokens in their caches; null if unknown */
+  context_tokens: number | null;
+  /** time per batch, from the previous results to its own */
+  ms: DeviceTimeLaunchesCallMs;
+  /** lower bound by the model's weights and caches; null without a model (ms) */
+  floor_ms: number | null;
+  /** mean time over rows (ms) */
+  per_token_ms: number | null;
+}
+
+export interface RequestsSlowestGaps {
+  /** index in items */
+  request: number;
+  /** index of the later chunk among its chunks with tokens; 0: the first token */
+  chunk: number;
+  /** start of the gap, on the capture's clock (ms) */
+  start_ms: number;
+  /** length of the gap (ns) */
+  ns: number;
+  /** index in batches of the batch that made the later token */
+  batch: number | null;
+  /** index in steps of that batch's last pass */
+  step: number | null;
+  /** parts of the gap; they sum to ns */
+  parts_ns: Record<string, number>;
+  /** id of the request whose prefill or decode delayed it most; null if none did */
+  most_delayed_by: string | null;
+}
+
+export interface RequestsItems {
+  /** the file's own id, otherwise its index in the file */
+  id: string;
+  /** how it ended */
+  status: RequestsItemsStatus;
+  /** sent to warm up; excluded from statistics */
+  warm_up: boolean;
+  /** when the load wanted to send it, on the capture's clock; null if not recorded (ms) */
+  scheduled_ms: number | null;
+  /** when it was sent, on the capture's clock; null without absolute times (ms) */
+  sent_ms: number | null;
+  /** from scheduled to sent: the client's own delay (ns) */
+  client_delay_ns: number | null;
+  /** from sent to its first token; null without a token (ns) */
+  ttft_ns: number | null;
+  /** from sent to its end; null unless it completed (ns) */
+  e2e_ns: number | null;
+  /** time from the first to the last token, over the tokens after the first (ms) */
+  tpot_ms: number | null;
+  /** longest time between two of its chunks with tokens (ns) */
+  longest_gap_ns: number | null;
+  /** tokens of the prompt */
+  prompt_tokens: number | null;
+  /** tokens of the answer */
+  output_tokens: number | null;
+  /** prompt tokens from a prefix cache; null if not recorded */
+  cached_tokens: number | null;
+  /** tokens with a known batch */
+  joined_tokens: number;
+  /** times it left the batch before its end */
+  preemptions: number;
+  /** parts of e2e_ns, which sum to it; empty unless joined */
+  parts_ns: Record<string, number>;
+  /** parts of ttft_ns, which sum to it; empty unless joined */
+  ttft_parts_ns: Record<string, number>;
+  /** arrival of each chunk with tokens, after sent */
+  token_ns: number[];
+  /** index in batches of the batch that made each of these tokens; -1: unknown; empty unless joined */
+  token_batches: number[];
+}
+
+export type RequestsItemsStatus =
+  | "completed"
+  | "failed" /* refused, or answered with an error */
+  | "cut" /* broke off after it was sent */
+  | "cancelled" /* ended by the client */;
+
+export interface RequestsBatches {
+  /** start of its first pass, on the capture's clock (ms) */
+  start_ms: number;
+  /** end of its last pass's GPU work (ms) */
+  end_ms: number;
+  /** when the host had read its results (ms) */
+  results_ms: number;
+  /** index in steps of its first pass */
+  first_step: number;
+  /** passes */
+  steps: number;
+  /** sequences that get a token */
+  rows: number;
+  /** tokens of requests that it made */
+  joined: number;
+  /** rows without a token of a request: warm-up, or broken off */
+  unjoined: number;
+  /** prompt tokens that it processed; null if unknown */
+  prompt_tokens: number | null;
+  /** tokens in the caches of its sequences, by the joined requests; null if unknown */
+  context_tokens: number | null;
+}
+
+export interface RequestsStated {
+  /** the file's own name */
+  name: string;
+  /** value in the file */
+  stated: number;
+  /** the same by the tool's own definition, computed again; null if its requests do not have what it needs */
+  computed: number | null;
+}
+
+export interface RequestsUnrecorded {
+  /** file that holds them */
+  file: string;
+  /** completed requests */
+  completed: number;
+  /** time to first token */
+  ttft_ms: RequestsTtftMs;
+  /** inter-token latency */
+  itl_ms: RequestsTtftMs;
+  /** time per output token */
+  tpot_ms: RequestsTtftMs;
+  /** end-to-end time */
+  e2e_ms: RequestsTtftMs;
+  /** how they were sent */
+  load: RequestsLoad;
+}
 
 export interface Stages {
   /** prefill, decode, mixed, or a configured one; unique, and so the stage's key */
