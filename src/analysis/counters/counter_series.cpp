@@ -11,22 +11,22 @@ namespace {
 
 // Prefixes and suffixes differ between chips: a counter has the role if its name contains `part`
 // and its unit matches.
-struct Known {
+struct CounterName {
   std::string_view part;
   std::string_view unit;
   CounterRole role;
 };
-constexpr std::array kKnown = {
-    Known{"dram__bytes_read.sum", "byte", CounterRole::dram_read},
-    Known{"dram__bytes_write.sum", "byte", CounterRole::dram_write},
-    Known{"pipe_tensor", "%", CounterRole::tensor_active},
-    Known{"sm__cycles_active", "%", CounterRole::sm_active},
-    Known{"sm_clock", "MHz", CounterRole::sm_clock},
-    Known{"memory_clock", "MHz", CounterRole::memory_clock},
-    Known{"power", "W", CounterRole::power},
-    Known{"temperature", "C", CounterRole::temperature},
-    Known{"energy", "J", CounterRole::energy},
-    Known{"throttle_reasons", "", CounterRole::throttle_reasons},
+constexpr std::array kCounterNames = {
+    CounterName{"dram__bytes_read.sum", "byte", CounterRole::dram_read},
+    CounterName{"dram__bytes_write.sum", "byte", CounterRole::dram_write},
+    CounterName{"pipe_tensor", "%", CounterRole::tensor_active},
+    CounterName{"sm__cycles_active", "%", CounterRole::sm_active},
+    CounterName{"sm_clock", "MHz", CounterRole::sm_clock},
+    CounterName{"memory_clock", "MHz", CounterRole::memory_clock},
+    CounterName{"power", "W", CounterRole::power},
+    CounterName{"temperature", "C", CounterRole::temperature},
+    CounterName{"energy", "J", CounterRole::energy},
+    CounterName{"throttle_reasons", "", CounterRole::throttle_reasons},
 };
 
 using profile::ClockLimit;
@@ -55,7 +55,7 @@ Nanoseconds inside(const Windows& windows, Nanoseconds from, Nanoseconds to) {
 }  // namespace
 
 std::optional<CounterRole> counter_role(std::string_view name, std::string_view unit) {
-  for (const Known& known : kKnown) {
+  for (const CounterName& known : kCounterNames) {
     const bool unit_fits = known.unit.empty() || known.unit == unit;
     if (unit_fits && name.find(known.part) != std::string_view::npos) return known.role;
   }

@@ -39,12 +39,12 @@ std::string own_name(const NamedKernel& kernel) {
 }
 
 template <class Function>
-struct Named {
+struct TemplateFunction {
   std::string_view name;
   Function function;
 };
 
-constexpr Named<std::string (*)(const NamedKernel&)> kFields[] = {
+constexpr TemplateFunction<std::string (*)(const NamedKernel&)> kFields[] = {
     {"kernel", own_name},
     {"op",
      [](const NamedKernel& kernel) {
@@ -69,7 +69,7 @@ constexpr Named<std::string (*)(const NamedKernel&)> kFields[] = {
      [](const NamedKernel& kernel) { return std::string(what_it_is(kernel.kernel_class)); }},
 };
 
-constexpr Named<std::string (*)(std::string_view, const OperationWords&)> kFilters[] = {
+constexpr TemplateFunction<std::string (*)(std::string_view, const OperationWords&)> kFilters[] = {
     {"dtype",
      [](std::string_view raw, const OperationWords& /*words*/) { return spoken_type(raw); }},
     {"op", spoken_operation},
@@ -93,10 +93,10 @@ constexpr Named<std::string (*)(std::string_view, const OperationWords&)> kFilte
 
 // The entry with this name; an error lists the available names.
 template <class Function, size_t N>
-Result<Function> find_named(const Named<Function> (&all)[N], std::string_view name,
+Result<Function> find_named(const TemplateFunction<Function> (&all)[N], std::string_view name,
                             std::string_view unknown) {
   std::vector<std::string_view> names;
-  for (const Named<Function>& each : all) {
+  for (const TemplateFunction<Function>& each : all) {
     if (each.name == name) return each.function;
     names.push_back(each.name);
   }

@@ -60,13 +60,13 @@ void StageRanges::add_unit(OpenRangeId range, std::string stage) {
 
 // Consecutive decode steps of one thread without a stage between them.
 void StageRanges::add_loops() {
-  struct Met {
+  struct StageOrStep {
     trace::ThreadId thread;
     Nanoseconds start;
     OpenRangeId range;
     bool step;
   };
-  std::vector<Met> met;
+  std::vector<StageOrStep> candidates;
   for (size_t i = 0; i < ranges_.ranges().size(); ++i) {
     const OpenRangeId id(i);
     const MeaningfulRange& range = ranges_[id];
@@ -74,21 +74,24 @@ void StageRanges::add_loops() {
     const bool step = !range.open.stage.valid() && range.open.step == id &&
                       ranges_.meaning(id).step_kind == StepKind::decode;
     if (!stage && !step) continue;
-    met.push_back({trace_.ranges.thread[range.row], trace_.ranges.start[range.row], id, step});
+    candidates.push_back(
+        {trace_.ranges.thread[range.row], trace_.ranges.start[range.row], id, step});
   }
-  std::ranges::sort(
-      met, {}, [](const Met& each) { return std::tuple(each.thread, each.start, each.range); });
-  for (size_t i = 0; i < met.size(); ++i) {
-    if (!met[i].step) continue;
-    const bool goes_on = i > 0 && met[i - 1].step && met[i - 1].thread == met[i].thread;
+  std::ranges::sort(candidates, {}, [](const StageOrStep& each) {
+    return std::tuple(each.thread, each.start, each.range);
+  });
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].step) continue;
+    const bool goes_on =
+        i > 0 && candidates[i - 1].step && candidates[i - 1].thread == candidates[i].thread;
     if (!goes_on) {
-      add_unit(met[i].range, std::string(to_string(StepKind::decode)));
+      add_unit(candidates[i].range, std::string(to_string(StepKind::decode)));
       continue;
     }
-    const StageUnitId loop = unit_of_range_[met[i - 1].range.index()];
-    unit_of_range_[met[i].range.index()] = loop;
+    const StageUnitId loop = unit_of_range_[candidates[i - 1].range.index()];
+    unit_of_range_[candidates[i].range.index()] = loop;
     Nanoseconds& end = units_[loop.index()].end;
-    end = std::max(end, trace_.ranges.end[ranges_[met[i].range].row]);
+    end = std::max(end, trace_.ranges.end[ranges_[candidates[i].range].row]);
   }
 }
 
