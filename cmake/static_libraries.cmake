@@ -28,9 +28,12 @@ endfunction()
 
 llmprof_archive(SQLite::SQLite3 libsqlite3.a)
 llmprof_archive(ZLIB::ZLIB libz.a)
+llmprof_archive(OpenSSL::SSL libssl.a)
+llmprof_archive(OpenSSL::Crypto libcrypto.a)
 find_library(LIBYAML yaml REQUIRED)
 find_library(LIBDEFLATE deflate REQUIRED)
 find_library(LIBUTF8PROC utf8proc REQUIRED)
+find_library(LIBCARES cares REQUIRED)
 # A shared build gets these from OpenBLASConfig.cmake. No part that needs Fortran is linked.
 set(OpenBLAS_LIBRARIES ${archives}/openblas-pthread/libopenblas.a)
 set(OpenBLAS_INCLUDE_DIRS

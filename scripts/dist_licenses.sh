@@ -33,6 +33,8 @@ package_of_archive() {
     libutf8proc.a) echo libutf8proc-dev ;;
     libz.a) echo zlib1g-dev ;;
     libre2.a) echo libre2-dev ;;
+    libssl.a | libcrypto.a) echo libssl-dev ;;
+    libcares.a) echo libc-ares-dev ;;
     libopenblas.a | libopenblasp-*.a) echo libopenblas-pthread-dev ;;
     *) fail "$1 is linked, and scripts/dist_licenses.sh knows no license for it" ;;
   esac
@@ -76,7 +78,7 @@ archives=$(for map in "${maps[@]}"; do
   grep -oE '[^/ ]+\.a\(' "$map" || fail "$map lists no archive"
 done | tr -d '(' | sort -u)
 # Header-only libraries have no archive.
-packages=(libcli11-dev libexpected-dev nlohmann-json3-dev)
+packages=(libboost1.81-dev libcli11-dev libexpected-dev nlohmann-json3-dev)
 for archive in $archives; do
   packages+=("$(package_of_archive "$archive")")
 done

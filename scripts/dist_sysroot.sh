@@ -6,8 +6,8 @@
 # FOLDER/packages.txt lists what was unpacked: package, version. A complete FOLDER is not changed.
 set -euo pipefail
 
-arch_packages=(libc6 libc6-dev linux-libc-dev libdeflate-dev libopenblas-pthread-dev libre2-9 libre2-dev
-  libsqlite3-dev libutf8proc-dev libyaml-dev zlib1g-dev)
+arch_packages=(libboost1.81-dev libc-ares-dev libc6 libc6-dev linux-libc-dev libdeflate-dev
+  libopenblas-pthread-dev libre2-9 libre2-dev libsqlite3-dev libssl-dev libutf8proc-dev libyaml-dev zlib1g-dev)
 all_packages=(libcli11-dev libexpected-dev nlohmann-json3-dev)
 # Debian has no static archives of these: their sources are unpacked under usr/src.
 source_packages=(libfmt-dev libsimdjson-dev)

@@ -12,8 +12,8 @@ say() { echo "setup: $*" >&2; }
 
 build_packages=(
   g++ cmake ninja-build make python3
-  libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libopenblas-dev libre2-dev
-  libsimdjson-dev libsqlite3-dev libutf8proc-dev libyaml-dev nlohmann-json3-dev zlib1g-dev
+  libboost1.81-dev libc-ares-dev libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev
+  libopenblas-dev libre2-dev libsimdjson-dev libsqlite3-dev libssl-dev libutf8proc-dev libyaml-dev nlohmann-json3-dev zlib1g-dev
 )
 # For the page report.html. An existing node (nvm, NodeSource) is kept: Debian's would be a second one, or
 # replace it.

@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Who may include whom; everybody may include base, but for those that run in other people's programs.
 ALLOWED = {
     "base": set(),
+    "http": set(),
     "wire": set(),
     "collector": {"wire"},
     "trace": set(),
@@ -40,6 +41,9 @@ LIBRARIES = {
     "nlohmann/": "config",
     "yaml.h": "config",
     "re2/": "analysis",
+    "boost/": "http",
+    "openssl/": "http",
+    "ares.h": "http",
 }
 
 # Who else may: profile.json is read, and env.json, status.json, what the page reads and exports are written, with the

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "http/client.h"
+
+namespace llmprof::http {
+
+struct Answer {
+  int status = 0;
+  std::string content_type;
+  std::string body;
+};
+
+// One GET, which waits for the whole answer. An answer longer than `body_bytes`, or none in time,
+// is an error of kind tool.
+Result<Answer> get(const Url& url, std::chrono::milliseconds timeout,
+                   const ClientOptions& options = {},
+                   std::vector<std::pair<std::string, std::string>> headers = {},
+                   size_t body_bytes = 16UL << 20U);
+
+}  // namespace llmprof::http
