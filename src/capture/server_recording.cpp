@@ -11,9 +11,9 @@
 
 #include "base/needed.h"
 #include "base/text.h"
-#include "capture/local_requests.h"
 #include "capture/process.h"
 #include "capture/shell.h"
+#include "http/get.h"
 
 namespace llmprof::capture {
 
@@ -34,7 +34,7 @@ class ServerReadiness {
               "(http://127.0.0.1:8000/health) or log_pattern");
     }
     if (!server.ready_url.empty()) {
-      auto url = parse_http_url(server.ready_url);
+      auto url = http::parse_url(server.ready_url);
       if (!url) throw Failure(url.error().within("workload.server.ready.url"));
       url_ = std::move(*url);
     }
@@ -78,7 +78,10 @@ class ServerReadiness {
     }
   };
 
-  [[nodiscard]] std::optional<int> status() const { return http_get_status(*url_, kLongestAnswer); }
+  [[nodiscard]] std::optional<int> status() const {
+    const auto answer = http::get_status(*url_, kLongestAnswer);
+    return answer ? std::optional(*answer) : std::nullopt;
+  }
 
   bool log_matches(const std::filesystem::path& log) {
     if (log_matched_) return true;
@@ -97,7 +100,7 @@ class ServerReadiness {
   }
 
   const ServerWorkload& server_;
-  std::optional<HttpUrl> url_;
+  std::optional<http::Url> url_;
   // POSIX extended regular expressions of the C library: one line at a time, for the user's own
   // pattern, does not justify another library.
   std::unique_ptr<regex_t, FreePattern> pattern_;

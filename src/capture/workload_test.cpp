@@ -245,7 +245,7 @@ TEST_F(ServerRun, AWrongReadinessIsAUsageError) {
   EXPECT_EQ(run().error().kind, ErrorKind::usage);
   workload.server->ready_log_pattern.clear();
   EXPECT_EQ(run().error().kind, ErrorKind::usage);
-  workload.server->ready_url = "https://127.0.0.1/";
+  workload.server->ready_url = "127.0.0.1:8000/";
   EXPECT_EQ(run().error().kind, ErrorKind::usage);
   EXPECT_FALSE(std::filesystem::exists(recording.folder));
 }

@@ -11,7 +11,7 @@
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
-#include "capture/local_requests.h"
+#include "capture/collector_socket.h"
 #include "capture/process.h"
 #include "capture/shell.h"
 #include "cli/command_table.h"

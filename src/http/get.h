@@ -24,4 +24,8 @@ Result<Answer> get(const Url& url, std::chrono::milliseconds timeout,
                    std::vector<std::pair<std::string, std::string>> headers = {},
                    size_t body_bytes = 16UL << 20U);
 
+// The status of the answer to a GET, whose body is not awaited.
+Result<int> get_status(const Url& url, std::chrono::milliseconds timeout,
+                       const ClientOptions& options = {});
+
 }  // namespace llmprof::http

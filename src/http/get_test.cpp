@@ -68,6 +68,14 @@ TEST(Get, TakesNothingElseForAnAnswer) {
   }
 }
 
+TEST(GetStatus, DoesNotWaitForTheBody) {
+  RawServer server(
+      {"HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 503 Busy\r\nContent-Length: 1000\r\n\r\nwait"});
+  const Url url{false, "localhost", server.port, "/health"};
+  EXPECT_EQ(*get_status(url, 5s), 204);
+  EXPECT_EQ(*get_status(url, 5s), 503);
+}
+
 TEST(Get, LimitsTheBody) {
   RawServer server({"HTTP/1.1 200 OK\r\n\r\n" + std::string(100'000, 'x')});
   const auto answer = get({false, "127.0.0.1", server.port, "/"}, 5s, {}, {}, 1000);

@@ -15,7 +15,7 @@ ALLOWED = {
     "collector": {"wire"},
     "trace": set(),
     "readers": {"trace", "wire"},
-    "capture": set(),
+    "capture": {"http"},
     "config": set(),
     "llm": {"config"},
     "profile": set(),
