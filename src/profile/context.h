@@ -95,6 +95,7 @@ enum class CaptureFormat : uint8_t {
   pytorch_trace,
   collector_log,
   workload_metrics,
+  requests,
 };
 constexpr auto words_of(CaptureFormat /*of*/) {
   using enum CaptureFormat;
@@ -106,6 +107,7 @@ constexpr auto words_of(CaptureFormat /*of*/) {
       {pytorch_trace, "", "PyTorch trace"},
       {collector_log, "", "llmprof log"},
       {workload_metrics, "the workload's own metrics.json", "Stage 1 metrics"},
+      {requests, "requests of a client, or of the engine", "requests"},
   });
 }
 

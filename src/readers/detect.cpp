@@ -12,8 +12,8 @@ namespace llmprof::readers {
 
 std::span<const Reader* const> all_readers() {
   static constexpr auto kReaders = std::to_array<const Reader*>(
-      {&kCollectorLogReader, &kNsysSqliteReader, &kNcuCsvReader, &kNcuJsonReader, &kKinetoReader,
-       &kNsysCsvReader, &kStage1MetricsReader});
+      {&kCollectorLogReader, &kNsysSqliteReader, &kNcuCsvReader, &kNcuJsonReader,
+       &kOwnRequestsReader, &kKinetoReader, &kNsysCsvReader, &kStage1MetricsReader});
   return kReaders;
 }
 

@@ -77,6 +77,10 @@ Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
 // files the first is kept.
 extern const Reader kStage1MetricsReader;
 
+// Requests of a client, or of the engine itself: when each was sent, and when its tokens arrived.
+// What `llmprof load` writes, files of its form, and transformers' own timestamps.
+extern const Reader kOwnRequestsReader;
+
 // Enough of the start of a (decompressed) file to recognize every format.
 inline constexpr size_t kHeadBytes = 64UL << 10U;
 

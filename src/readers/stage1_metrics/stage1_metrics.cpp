@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_string.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/shared/json_text.h"
+#include "readers/shared/python_json.h"
 #include "readers/shared/reader.h"
 
 namespace llmprof::readers {
@@ -25,39 +25,6 @@ constexpr size_t kMostStages = 256;
 constexpr uint64_t kMostMessages = 20;
 constexpr double kLargestCount = 9007199254740992.0;  // 2^53: doubles are exact up to here
 
-std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text;
-}
-
-// The text as valid JSON: NaN, Infinity and -Infinity, which Python writes, become null and are
-// counted in `non_finite`; a byte order mark, which some editors add, is removed.
-std::string as_plain_json(std::string_view text, uint64_t& non_finite) {
-  constexpr std::array<std::string_view, 3> kWords = {"-Infinity", "Infinity", "NaN"};
-  text = without_mark(text);
-  std::string json;
-  json.reserve(text.size());
-  JsonString string;
-  size_t kept = 0;  // the text up to here is in `json`
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (string.takes(text[i])) continue;
-    if (text[i] == '"') string.begin();
-    if (text[i] != '-' && text[i] != 'I' && text[i] != 'N') continue;
-    const std::string_view rest = text.substr(i);
-    const auto* word = std::find_if(kWords.begin(), kWords.end(),
-                                    [&](std::string_view w) { return rest.starts_with(w); });
-    if (word == kWords.end()) continue;
-    json += text.substr(kept, i - kept);
-    json += "null";
-    kept = i + word->size();
-    i = kept - 1;
-    ++non_finite;
-  }
-  json += text.substr(kept);
-  return json;
-}
-
 bool recognizes_stage1_metrics(std::string_view head) {
   constexpr std::array<std::string_view, 4> kOwn = {"aggregates", "mfu_per_stage",
                                                     "mfu_model_level", "tokens_per_s"};
@@ -66,7 +33,8 @@ bool recognizes_stage1_metrics(std::string_view head) {
   JsonEnvelope object;
   object.take(head);
   const auto has = [&](std::string_view key) { return object.has_key(key); };
-  return trim(without_mark(head)).starts_with('{') && std::any_of(kOwn.begin(), kOwn.end(), has) &&
+  return trim(without_byte_order_mark(head)).starts_with('{') &&
+         std::any_of(kOwn.begin(), kOwn.end(), has) &&
          std::none_of(kForeign.begin(), kForeign.end(), has);
 }
 
