@@ -8,7 +8,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
-#include "analysis/detection/served_windows.h"
+#include "analysis/requests/served_windows.h"
 #include "analysis/engine/engine.h"
 #include "analysis/findings/findings.h"
 #include "analysis/kernel_order/kernel_order.h"

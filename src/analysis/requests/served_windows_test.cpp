@@ -1,4 +1,4 @@
-#include "analysis/detection/served_windows.h"
+#include "analysis/requests/served_windows.h"
 
 #include <gtest/gtest.h>
 
