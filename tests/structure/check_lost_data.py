@@ -23,7 +23,7 @@ NOTHING_LOST = {
     "profiled_launches_unjoined", "ranks_record_unreadable", "recorded_flops_differ",
     "requests_chunks_out_of_order", "requests_contradicting_times", "requests_cut_off",
     "requests_end_before_last_chunk", "requests_malformed", "requests_not_finite", "requests_repeated",
-    "requests_same_id", "requests_sent_before_scheduled", "run_inputs_unreadable",
+    "requests_same_id", "requests_sent_before_scheduled", "requests_without_root_span", "run_inputs_unreadable",
     "runs_mixed", "several_models", "spread_over_more_gpus",
     "stage1_metrics_bad_value", "stage1_metrics_not_finite", "stage1_metrics_second_file", "stage_cut_off",
     "stage_ranges_empty", "timeline_twice",

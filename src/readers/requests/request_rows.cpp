@@ -169,7 +169,10 @@ Result<void> RequestRows::finish() {
   const auto warn = [&](std::string_view code, std::string_view text, uint64_t count) {
     diagnostics.warn(code, message(text), count);
   };
-  warn("requests_malformed", "skipped malformed requests", refused_);
+  const std::string place = first_refused_ > 0
+                                ? fmt::format(" (the first is in line {})", first_refused_)
+                                : std::string();
+  warn("requests_malformed", "skipped malformed requests" + place, refused_);
   warn("requests_contradicting_times",
        "skipped requests with impossible times, such as a token before the request was sent",
        contradicting_);

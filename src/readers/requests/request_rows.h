@@ -72,10 +72,11 @@ class RequestRows {
 
   // Adds the request, which it may sort; refuses it if its times contradict each other.
   void add(RequestRow& row);
-  // Counts a request that is not even an object with known types.
-  void refuse() {
+  // Counts a request that is not even an object with known types. `line`: where it is, from 1; 0:
+  // not known.
+  void refuse(uint64_t line = 0) {
     ++seen_;
-    ++refused_;
+    if (++refused_ == 1) first_refused_ = line;
   }
   // Says that the content ended early; `why` completes "the file is cut off (...)".
   void note_cut(std::string_view why) { cut_ = why; }
@@ -108,6 +109,7 @@ class RequestRows {
   std::vector<uint64_t> places_;                          // of the added ones, in the file
   std::unordered_map<trace::StringId, size_t> first_of_;  // row of the first with an id
   uint64_t refused_ = 0;
+  uint64_t first_refused_ = 0;  // its line; 0: not known
   uint64_t contradicting_ = 0;
   uint64_t repeated_ = 0;
   uint64_t same_ids_ = 0;

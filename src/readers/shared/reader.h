@@ -81,6 +81,25 @@ extern const Reader kStage1MetricsReader;
 // What `llmprof load` writes, files of its form, and transformers' own timestamps.
 extern const Reader kOwnRequestsReader;
 
+// SGLang's bench_serving --output-details: no times of day, only durations. Of several runs in one
+// file, the last is read.
+extern const Reader kSglangBenchReader;
+
+// SGLang's log of requests (--export-metrics-to-file): what the server measured.
+extern const Reader kSglangServerReader;
+
+// AIPerf's profile_export.jsonl, with the aggregates in profile_export_aiperf.json beside it.
+extern const Reader kAiperfReader;
+
+// GuideLLM's JSON report: the first of its benchmarks that has requests.
+extern const Reader kGuidellmReader;
+
+// profile_export.json of GenAI-Perf and perf_analyzer: the first experiment that has requests.
+extern const Reader kGenaiPerfReader;
+
+// OTLP traces in JSON with the request spans of vLLM or SGLang: one export per line, or one object.
+extern const Reader kOtlpSpansReader;
+
 // Enough of the start of a (decompressed) file to recognize every format.
 inline constexpr size_t kHeadBytes = 64UL << 10U;
 
