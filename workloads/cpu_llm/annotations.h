@@ -50,6 +50,9 @@ class OperatorLog {
                        group.members.c_str(), group.size);
   }
 
+  // As in the constructor, for the operators that follow.
+  void slow_down(double by) { slow_by_ = by; }
+
   [[nodiscard]] const OperatorCost& total() const { return total_; }
   // The time of all busy work so far.
   [[nodiscard]] int64_t delay_ns() const { return delay_ns_; }

@@ -38,22 +38,32 @@ void Attention::attend_one(const float* query, const Head& head, size_t context,
   for (size_t i = 0; i < size; ++i) output[i] /= total;
 }
 
+void Attention::divide(const Pass& pass) {
+  blocks_.clear();
+  for (size_t chunk = 0; chunk < pass.chunks().size(); ++chunk) {
+    const size_t added = pass.chunks()[chunk].added;
+    for (size_t kv_head = 0; kv_head < shape_.own_kv_heads(); ++kv_head) {
+      for (size_t begin = 0; begin < added; begin += kQueriesAtOnce) {
+        blocks_.push_back({chunk, kv_head, begin, std::min(begin + kQueriesAtOnce, added)});
+      }
+    }
+  }
+}
+
 void Attention::attend(size_t layer, const float* qkv, const Pass& pass, const KvCache& cache,
                        float* outputs, Workers& workers) {
-  const size_t blocks = (pass.added + kQueriesAtOnce - 1) / kQueriesAtOnce;
+  divide(pass);
   const size_t group = shape_.heads_per_kv_head();
-  workers.share(pass.sequences * shape_.own_kv_heads() * blocks, [&](size_t chunk, size_t worker) {
-    const size_t sequence = chunk / blocks / shape_.own_kv_heads();
-    const size_t kv_head = chunk / blocks % shape_.own_kv_heads();
-    const size_t begin = chunk % blocks * kQueriesAtOnce;
-    const size_t end = std::min(begin + kQueriesAtOnce, pass.added);
-    const Head head = {cache.keys(layer, sequence, kv_head),
-                       cache.values(layer, sequence, kv_head)};
-    for (size_t added = begin; added < end; ++added) {
-      const size_t row = sequence * pass.added + added;
+  workers.share(blocks_.size(), [&](size_t index, size_t worker) {
+    const Block& block = blocks_[index];
+    const Chunk& chunk = pass.chunks()[block.chunk];
+    const Head head = {cache.keys(layer, chunk.sequence, block.kv_head),
+                       cache.values(layer, chunk.sequence, block.kv_head)};
+    for (size_t added = block.begin; added < block.end; ++added) {
+      const size_t row = pass.first_row(block.chunk) + added;
       for (size_t member = 0; member < group; ++member) {
-        const size_t at = (kv_head * group + member) * shape_.head_size();
-        attend_one(qkv + row * shape_.qkv_width() + at, head, pass.cached + added + 1,
+        const size_t at = (block.kv_head * group + member) * shape_.head_size();
+        attend_one(qkv + row * shape_.qkv_width() + at, head, chunk.cached + added + 1,
                    scores_.data() + worker * positions_, outputs + row * shape_.query_width() + at);
       }
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "cpu_llm/kv_cache.h"
 
 namespace cpu_llm {
@@ -19,6 +21,14 @@ class Attention {
     const float* keys;
     const float* values;
   };
+  // Adjacent queries of a chunk.
+  struct Block {
+    size_t chunk;
+    size_t kv_head;
+    size_t begin;
+    size_t end;
+  };
+  void divide(const Pass& pass);
   // One query over the first `context` positions.
   void attend_one(const float* query, const Head& head, size_t context, float* scores,
                   float* output) const;
@@ -26,6 +36,7 @@ class Attention {
   ModelShape shape_;
   size_t positions_;
   FloatBuffer scores_;  // `positions` per worker
+  std::vector<Block> blocks_;
 };
 
 }  // namespace cpu_llm

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cpu_llm/embedding.h"
 #include "cpu_llm/feed_forward.h"
 #include "cpu_llm/operator_names.h"
@@ -31,6 +33,8 @@ Decoder::Decoder(const Weights& weights, size_t sequences, size_t positions, Wor
       rope_(weights.shape, positions),
       cache_(weights.shape, sequences, positions),
       attention_(weights.shape, positions, workers.count()),
+      last_residual_(sequences * weights.shape.hidden),
+      last_added_(sequences * weights.shape.hidden),
       last_normed_(sequences * weights.shape.hidden),
       own_logits_(ranks_ == nullptr ? 0 : sequences * weights.shape.own_vocabulary()),
       logits_(sequences * weights.shape.vocabulary) {
@@ -53,20 +57,29 @@ void Decoder::make_room(size_t rows) {
 }
 
 std::span<const float> Decoder::add(std::span<const Token> tokens) {
-  const Pass pass = {sequences_, tokens.size() / sequences_, cached_};
+  const size_t added = tokens.size() / sequences_;
+  const auto logits = run(Pass(sequences_, added, cached_), tokens);
+  cached_ += added;
+  return logits;
+}
+
+std::span<const float> Decoder::run(const Pass& pass, std::span<const Token> tokens) {
   make_room(pass.rows());
   log_.run(names::kEmbedding, embedding_cost(pass.rows(), weights_.shape.hidden),
            [&] { embed(tokens, weights_.embedding, activations_.residual.data(), workers_); });
   for (size_t layer = 0; layer < weights_.layers.size(); ++layer) run_layer(layer, pass);
-  run_head(pass);
-  cached_ += pass.added;
-  return {logits_.data(), logits_.size()};
+  const size_t with_logits = pass.rows_with_logits().size();
+  if (with_logits > 0) run_head(pass);
+  return {logits_.data(), with_logits * weights_.shape.vocabulary};
 }
 
 void Decoder::run_layer(size_t index, const Pass& pass) {
   const AnnotatedRange range(layer_names_[index].c_str());
+  const bool slowed = slow_layer_ && slow_layer_->layer == index;
+  if (slowed) log_.slow_down(slow_layer_->by);
   run_attention(index, pass);
   run_feed_forward(weights_.layers[index], pass.rows());
+  if (slowed) log_.slow_down(1);
 }
 
 void Decoder::run_attention(size_t index, const Pass& pass) {
@@ -74,7 +87,7 @@ void Decoder::run_attention(size_t index, const Pass& pass) {
   const LayerWeights& layer = weights_.layers[index];
   Activations& now = activations_;
   const size_t rows = pass.rows();
-  const ResidualRows residual = {now.residual.data(), rows, shape.hidden};
+  const ResidualRows residual = {now.residual.data(), rows};
   if (index == 0) {
     log_.run(names::kRmsNorm, rms_norm_cost(rows, shape.hidden),
              [&] { rms_norm(residual, layer.attention_norm, now.normed.data(), workers_); });
@@ -88,7 +101,7 @@ void Decoder::run_attention(size_t index, const Pass& pass) {
            [&] { rope_.rotate(now.qkv.data(), pass, workers_); });
   log_.run(names::kKvAppend, kv_append_cost(pass, shape),
            [&] { cache_.append(index, now.qkv.data(), pass, workers_); });
-  log_.run(pass.added > 1 ? names::kAttentionPrefill : names::kAttentionDecode,
+  log_.run(pass.only_decodes() ? names::kAttentionDecode : names::kAttentionPrefill,
            attention_cost(pass, shape), [&] {
              attention_.attend(index, now.qkv.data(), pass, cache_, now.attended.data(), workers_);
            });
@@ -99,7 +112,7 @@ void Decoder::run_attention(size_t index, const Pass& pass) {
 void Decoder::run_feed_forward(const LayerWeights& layer, size_t rows) {
   const ModelShape& shape = weights_.shape;
   Activations& now = activations_;
-  const ResidualRows residual = {now.residual.data(), rows, shape.hidden};
+  const ResidualRows residual = {now.residual.data(), rows};
   log_.run(names::kAddRmsNorm, add_rms_norm_cost(rows, shape.hidden), [&] {
     add_rms_norm(residual, now.added.data(), layer.feed_forward_norm, now.normed.data(), workers_);
   });
@@ -120,28 +133,32 @@ void Decoder::sum_over_ranks(size_t rows) {
                    [&] { ranks_->sum(activations_.added.data(), count); });
 }
 
-// Only the last token of each sequence needs logits.
+// Only the last token of a chunk may need logits.
 void Decoder::run_head(const Pass& pass) {
   const size_t hidden = weights_.shape.hidden;
-  const size_t last = (pass.added - 1) * hidden;
-  const ResidualRows residual = {activations_.residual.data() + last, sequences_,
-                                 pass.added * hidden};
-  log_.run(names::kFinalNorm, add_rms_norm_cost(sequences_, hidden), [&] {
-    add_rms_norm(residual, activations_.added.data() + last, weights_.final_norm,
+  const size_t rows = pass.rows_with_logits().size();
+  log_.run(names::kFinalNorm, add_rms_norm_cost(rows, hidden), [&] {
+    for (size_t i = 0; i < rows; ++i) {
+      const size_t from = pass.rows_with_logits()[i] * hidden;
+      std::copy_n(activations_.residual.data() + from, hidden, last_residual_.data() + i * hidden);
+      std::copy_n(activations_.added.data() + from, hidden, last_added_.data() + i * hidden);
+    }
+    add_rms_norm({last_residual_.data(), rows}, last_added_.data(), weights_.final_norm,
                  last_normed_.data(), workers_);
   });
   float* own = ranks_ == nullptr ? logits_.data() : own_logits_.data();
-  run_product(names::kLmHead, last_normed_.data(), sequences_, weights_.lm_head, own, log_,
-              workers_);
+  run_product(names::kLmHead, last_normed_.data(), rows, weights_.lm_head, own, log_, workers_);
   if (ranks_ == nullptr) return;
-  log_.communicate(LLMPROF_ALL_GATHER, names::kAllGather, group_, own_logits_.bytes(), [&] {
-    ranks_->gather(own, sequences_, weights_.shape.own_vocabulary(), logits_.data());
-  });
+  log_.communicate(LLMPROF_ALL_GATHER, names::kAllGather, group_,
+                   rows * weights_.shape.own_vocabulary() * sizeof(float), [&] {
+                     ranks_->gather(own, rows, weights_.shape.own_vocabulary(), logits_.data());
+                   });
 }
 
 std::vector<Token> Decoder::sample(std::span<const float> logits) {
   std::vector<Token> tokens;
-  log_.run(names::kArgmax, argmax_cost(sequences_, weights_.shape.vocabulary),
+  log_.run(names::kArgmax,
+           argmax_cost(logits.size() / weights_.shape.vocabulary, weights_.shape.vocabulary),
            [&] { tokens = most_likely(logits, weights_.shape.vocabulary); });
   return tokens;
 }

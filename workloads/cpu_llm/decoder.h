@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@ struct RankRole {
   double slow_by = 1;      // its operators take this many times as long
 };
 
+// A layer whose operators take `by` times as long.
+struct SlowLayer {
+  size_t layer = 0;
+  double by = 1;
+};
+
 // The model with its working memory, for `sequences` at once of up to `positions` tokens each. With
 // several ranks, each has its part of the weights, and all compute the same logits.
 class Decoder {
@@ -33,7 +40,14 @@ class Decoder {
   // Returns for each sequence the logits after its last token, valid until the next call.
   std::span<const float> add(std::span<const Token> tokens);
 
-  // The most likely next token of each sequence, by these logits.
+  // One pass over chunks of any sequences, whose caches hold what each chunk says. Returns the
+  // logits of those that want them, in order, valid until the next call.
+  std::span<const float> run(const Pass& pass, std::span<const Token> tokens);
+
+  // Until the next call; for a decoder whose operators are not slowed down anyway.
+  void slow_down(std::optional<SlowLayer> layer) { slow_layer_ = layer; }
+
+  // The most likely next token of each row of logits.
   std::vector<Token> sample(std::span<const float> logits);
 
   // The cost of everything computed since construction.
@@ -74,6 +88,10 @@ class Decoder {
   Attention attention_;
   std::vector<std::string> layer_names_;
   Activations activations_;
+  std::optional<SlowLayer> slow_layer_;
+  // Rows with logits.
+  FloatBuffer last_residual_;
+  FloatBuffer last_added_;
   FloatBuffer last_normed_;
   FloatBuffer own_logits_;  // of this rank's part of the vocabulary; empty without other ranks
   FloatBuffer logits_;

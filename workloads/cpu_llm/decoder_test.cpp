@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "cpu_llm/matrix_product.h"
 #include "cpu_llm/plain_model.h"
+#include "cpu_llm/recorded_annotations.h"
 #include "cpu_llm/request.h"
 
 namespace cpu_llm {
@@ -101,6 +103,79 @@ TEST(Decoder, StepsOverTheCacheEqualOnePrefill) {
       ASSERT_NEAR(static_cast<double>(stepped[i]), static_cast<double>(expected[i]), kTolerance);
     }
   }
+}
+
+// Two prompts in chunks of different sizes, a third in decode beside them, in caches that were used
+// before: the logits are those of each sequence alone.
+TEST(Decoder, SequencesOfAMixedPassDoNotSeeEachOther) {
+  leave_threads_to_workers();
+  Workers workers(2);
+  constexpr size_t kPositions = 40;
+  const Weights weights = random_weights(kGrouped, 5, workers);
+  const auto a = random_prompts(30, 1, kGrouped.vocabulary, 9, 0);
+  const auto b = random_prompts(21, 1, kGrouped.vocabulary, 9, 1);
+  const auto c = random_prompts(12, 1, kGrouped.vocabulary, 9, 2);
+  Decoder decoder(weights, 3, kPositions, workers);
+  const auto run = [&](const std::vector<Chunk>& chunks) {
+    const std::array<const std::vector<Token>*, 3> prompts = {&c, &a, &b};  // by cache
+    std::vector<Token> tokens;
+    for (const Chunk& chunk : chunks) {
+      const auto part = std::span(*prompts.at(chunk.sequence)).subspan(chunk.cached, chunk.added);
+      tokens.insert(tokens.end(), part.begin(), part.end());
+    }
+    return decoder.run(Pass(chunks), tokens);
+  };
+  const auto expect_row = [&](std::span<const float> logits, size_t row, const auto& prompt) {
+    const auto expected = testing::plain_logits(weights, prompt);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(static_cast<double>(logits[row * kGrouped.vocabulary + i]), expected[i],
+                  kTolerance)
+          << "row " << row << ", token " << i;
+    }
+  };
+  decoder.run(Pass({{.sequence = 0, .cached = 0, .added = 30}}), a);  // of an earlier request
+  EXPECT_TRUE(run({{.sequence = 0, .cached = 0, .added = 7, .wants_logits = false}}).empty());
+  const auto first = run({{.sequence = 1, .cached = 0, .added = 17, .wants_logits = false},
+                          {.sequence = 0, .cached = 7, .added = 5}});
+  ASSERT_EQ(first.size(), kGrouped.vocabulary);
+  expect_row(first, 0, c);
+  run({{.sequence = 2, .cached = 0, .added = 20, .wants_logits = false}});
+  const auto second =
+      run({{.sequence = 2, .cached = 20, .added = 1}, {.sequence = 1, .cached = 17, .added = 13}});
+  ASSERT_EQ(second.size(), 2 * kGrouped.vocabulary);
+  expect_row(second, 0, b);
+  expect_row(second, 1, a);
+}
+
+TEST(Decoder, OnlyASlowLayersOperatorsAreDelayed) {
+  Workers workers(1);
+  const Weights weights = random_weights(kTiny, 5, workers);
+  const auto prompt = random_prompts(6, 1, kTiny.vocabulary, 1, 0);
+  Decoder decoder(weights, 1, 12, workers);
+  decoder.add(prompt);
+  EXPECT_EQ(decoder.total_delay_ns(), 0);
+  decoder.begin();
+  decoder.slow_down(SlowLayer{kTiny.layers, 50});  // there is no such layer
+  decoder.add(prompt);
+  EXPECT_EQ(decoder.total_delay_ns(), 0);
+  decoder.begin();
+  decoder.slow_down(SlowLayer{1, 50});
+  const auto& recorded = testing::record_annotations();
+  decoder.add(prompt);
+  int64_t in_layer = 0;
+  for (const auto& each : recorded.operators) {
+    if (each.within == std::vector<std::string>{"layer_01"})
+      in_layer += each.end_ns - each.start_ns;
+  }
+  EXPECT_GT(decoder.total_delay_ns(), 0);
+  // The rest of their time is a fiftieth.
+  EXPECT_NEAR(static_cast<double>(decoder.total_delay_ns()),
+              static_cast<double>(in_layer) * 49 / 50, static_cast<double>(in_layer) / 20);
+  decoder.slow_down(std::nullopt);
+  decoder.begin();
+  const int64_t before = decoder.total_delay_ns();
+  decoder.add(prompt);
+  EXPECT_EQ(decoder.total_delay_ns(), before);
 }
 
 TEST(Decoder, ANewRequestRemembersNothing) {

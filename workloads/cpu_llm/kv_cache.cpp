@@ -24,7 +24,7 @@ void KvCache::append(size_t layer, const float* qkv, const Pass& pass, Workers& 
       const float* keys = qkv + row * shape_.qkv_width() + shape_.query_width();
       const float* values = keys + shape_.kv_width();
       for (size_t head = 0; head < shape_.own_kv_heads(); ++head) {
-        const size_t to = offset(row / pass.added, head, pass.cached + row % pass.added);
+        const size_t to = offset(pass.row(row).sequence, head, pass.row(row).position);
         const size_t from = head * shape_.head_size();
         std::copy_n(keys + from, shape_.head_size(), cached.keys.data() + to);
         std::copy_n(values + from, shape_.head_size(), cached.values.data() + to);

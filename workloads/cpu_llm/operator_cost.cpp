@@ -28,7 +28,7 @@ OperatorCost product_cost(size_t rows, size_t inputs, size_t outputs) {
 OperatorCost rope_cost(const Pass& pass, const ModelShape& shape) {
   constexpr uint64_t kFlops = 3;  // per element: two multiplications and an addition
   const uint64_t rotated = pass.rows() * (shape.query_width() + shape.kv_width());
-  const uint64_t table = pass.added * shape.head_size();  // half cosines, half sines
+  const uint64_t table = pass.distinct_positions() * shape.head_size();  // half cosines, half sines
   return {kFlops * rotated, (2 * rotated + table) * kFloat};
 }
 
@@ -39,10 +39,15 @@ OperatorCost kv_append_cost(const Pass& pass, const ModelShape& shape) {
 
 OperatorCost attention_cost(const Pass& pass, const ModelShape& shape) {
   constexpr uint64_t kFlopsOfSoftmax = 4;  // scale, subtract the maximum, exponential, sum
-  const uint64_t looked_at = pass.added * pass.cached + pass.added * (pass.added + 1) / 2;
-  const uint64_t scores = pass.sequences * shape.own_heads() * looked_at;
+  uint64_t looked_at = 0;
+  uint64_t context = 0;
+  for (const Chunk& chunk : pass.chunks()) {
+    looked_at += chunk.added * chunk.cached + chunk.added * (chunk.added + 1) / 2;
+    context += chunk.context();
+  }
+  const uint64_t scores = shape.own_heads() * looked_at;
   const uint64_t queries = pass.rows() * shape.query_width();
-  const uint64_t cache = 2 * pass.sequences * (pass.cached + pass.added) * shape.kv_width();
+  const uint64_t cache = 2 * context * shape.kv_width();
   return {scores * (4 * shape.head_size() + kFlopsOfSoftmax) + queries,
           (2 * queries + cache) * kFloat};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cpu_llm/model_shape.h"
+#include "cpu_llm/pass.h"
 
 namespace cpu_llm {
 
@@ -23,15 +24,6 @@ struct OperatorCost {
   friend OperatorCost operator-(const OperatorCost& a, const OperatorCost& b) {
     return {a.flops - b.flops, a.bytes - b.bytes};
   }
-};
-
-// One pass through the model: each of `sequences` adds `added` tokens to `cached` ones.
-struct Pass {
-  size_t sequences = 1;
-  size_t added = 1;
-  size_t cached = 0;
-
-  [[nodiscard]] size_t rows() const { return sequences * added; }
 };
 
 OperatorCost embedding_cost(size_t rows, size_t hidden);

@@ -11,7 +11,7 @@ namespace {
 constexpr ModelShape kShape = {
     .hidden = 8, .intermediate = 12, .layers = 2, .heads = 4, .kv_heads = 2, .vocabulary = 16};
 // Two sequences, three more tokens each, after five: 6 rows.
-constexpr Pass kPass = {.sequences = 2, .added = 3, .cached = 5};
+const Pass kPass(2, 3, 5);
 
 void expect_cost(const OperatorCost& cost, uint64_t flops, uint64_t bytes) {
   EXPECT_EQ(cost.flops, flops);
@@ -48,8 +48,16 @@ TEST(OperatorCost, OfAttention) {
 }
 
 TEST(OperatorCost, OneTokenSeesTheWholeContext) {
-  constexpr Pass kStep = {.sequences = 1, .added = 1, .cached = 9};
+  const Pass kStep(1, 1, 9);
   expect_cost(attention_cost(kStep, kShape), 4UL * 10UL * 12 + 8, 32 + 32 + 320);
+}
+
+// One sequence adds 3 tokens to 5, another one to 9: 21 + 10 positions are looked at by 4 heads;
+// 4 rows; the caches have 8 + 10 positions.
+TEST(OperatorCost, SequencesOfAMixedPassAreCountedOneByOne) {
+  const Pass mixed({{.sequence = 0, .cached = 5, .added = 3}, {.sequence = 1, .cached = 9}});
+  expect_cost(attention_cost(mixed, kShape), 4UL * 31 * 12 + 32, 128 + 128 + 576);
+  expect_cost(rope_cost(mixed, kShape), 144, 192 + 192 + 32);
 }
 
 // 8 x 16 + 8 x 8 + 3 x 8 x 12 + 2 x 8 = 496 per layer; 2 tables of 16 x 8; the last norm's 8.

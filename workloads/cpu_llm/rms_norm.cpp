@@ -23,7 +23,7 @@ void rms_norm(const ResidualRows& residual, const FloatBuffer& weight, float* no
               Workers& workers) {
   workers.share_range(residual.count, kNormRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
-      norm_row(residual.values + row * residual.stride, weight, normed + row * weight.size());
+      norm_row(residual.values + row * weight.size(), weight, normed + row * weight.size());
     }
   });
 }
@@ -32,8 +32,8 @@ void add_rms_norm(const ResidualRows& residual, const float* added, const FloatB
                   float* normed, Workers& workers) {
   workers.share_range(residual.count, kNormRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
-      float* values = residual.values + row * residual.stride;
-      add_scaled(values, added + row * residual.stride, 1, weight.size());
+      float* values = residual.values + row * weight.size();
+      add_scaled(values, added + row * weight.size(), 1, weight.size());
       norm_row(values, weight, normed + row * weight.size());
     }
   });

@@ -5,18 +5,17 @@
 
 namespace cpu_llm {
 
-// Rows of `weight.size()` floats, `stride` floats apart in the residual stream.
+// Adjacent rows of the residual stream.
 struct ResidualRows {
   float* values;
   size_t count;
-  size_t stride;
 };
 
-// normed = residual / sqrt(mean(residual^2) + 1e-5) * weight; the rows of `normed` are adjacent.
+// normed = residual / sqrt(mean(residual^2) + 1e-5) * weight
 void rms_norm(const ResidualRows& residual, const FloatBuffer& weight, float* normed,
               Workers& workers);
 
-// residual += added, then the same. The rows of `added` are also `stride` apart.
+// residual += added, then the same.
 void add_rms_norm(const ResidualRows& residual, const float* added, const FloatBuffer& weight,
                   float* normed, Workers& workers);
 

@@ -41,10 +41,9 @@ void Rope::rotate_head(float* head, size_t position) const {
 void Rope::rotate(float* qkv, const Pass& pass, Workers& workers) const {
   workers.share_range(pass.rows(), kRopeRowsAtOnce, [&](size_t begin, size_t end, size_t) {
     for (size_t row = begin; row < end; ++row) {
-      const size_t position = pass.cached + row % pass.added;
       float* values = qkv + row * shape_.qkv_width();
       for (size_t head = 0; head < shape_.own_heads() + shape_.own_kv_heads(); ++head) {
-        rotate_head(values + head * shape_.head_size(), position);
+        rotate_head(values + head * shape_.head_size(), pass.row(row).position);
       }
     }
   });
