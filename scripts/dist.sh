@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof with the page report.html in
-# it (made by Node.js 18 and npm), the collector, the CPU workload cpu_llm, conf/, shell completions and
-# the manual page, the Python parts and licenses.
+# it (made by Node.js 18 and npm), the collector, the CPU workloads cpu_llm and cpu_llm_server,
+# conf/, shell completions and the manual page, the Python parts and licenses.
 #   scripts/dist.sh [x86_64] [aarch64]     both if none is named
 # Runs on amd64 and arm64 Debian 12. It needs what scripts/setup.sh dist installs and, for the
 # collector's CUDA tracing, the headers of the CUDA toolkit (cupti.h; in CUDA_HOME or
@@ -40,12 +40,12 @@ build() {
   scripts/dist_sysroot.sh "$arch" "build/sysroot-$arch"
   say "building llmprof for $arch in $tree"
   # Always relinked: the checks below read the linker's warnings and map.
-  rm -f "$tree"/bin/{llmprof,cpu_llm} "$tree/lib/libllmprof_collector.so"
+  rm -f "$tree"/bin/{llmprof,cpu_llm,cpu_llm_server} "$tree/lib/libllmprof_collector.so"
   {
     cmake --fresh -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_STATIC=ON \
       -DLLMPROF_TESTS=OFF -DLLMPROF_PAGE=ON -DCMAKE_TOOLCHAIN_FILE="$root/cmake/static_toolchain.cmake" \
       -DLLMPROF_ARCH="$arch" -DLLMPROF_SYSROOT="$root/build/sysroot-$arch" &&
-      cmake --build "$tree" --target llmprof llmprof_collector cpu_llm \
+      cmake --build "$tree" --target llmprof llmprof_collector cpu_llm cpu_llm_server \
         --parallel "${JOBS:-$(nproc)}"
   } >"$log" 2>&1 || {
     tail -n 60 "$log" >&2
@@ -114,16 +114,18 @@ bundle() {
   local folder=dist/$name file
   rm -rf "$folder" "$folder.tar.gz"
   mkdir -p "$folder"/{bin,lib,include}
-  for file in bin/llmprof bin/cpu_llm lib/libllmprof_collector.so; do
+  for file in bin/llmprof bin/cpu_llm bin/cpu_llm_server lib/libllmprof_collector.so; do
     "$arch-linux-gnu-strip" -o "$folder/$file" "build/dist-$arch/$file"
     check_file "$arch" "$folder/$file"
   done
   check_static "$folder/bin/llmprof"
   check_page "$arch" "$folder/bin/llmprof"
   check_dynamic "$folder/bin/cpu_llm"
+  check_dynamic "$folder/bin/cpu_llm_server"
   scripts/check_collector.sh ${DIST_WITHOUT_CUDA:+--without-cuda} "$folder/lib/libllmprof_collector.so"
   check_runs "$arch" "$folder/bin/llmprof" --version
   check_runs "$arch" "$folder/bin/cpu_llm" --help
+  check_runs "$arch" "$folder/bin/cpu_llm_server" --help
   cp -R conf "$folder/conf"
   cp -R include/llmprof "$folder/include/llmprof"
   find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +

@@ -9,7 +9,7 @@ arch=$1
 folder=$2
 sysroot=$root/build/sysroot-$arch
 maps=()
-for target in llmprof cpu_llm llmprof_collector; do
+for target in llmprof cpu_llm cpu_llm_server llmprof_collector; do
   maps+=("$root/build/dist-$arch/$target.map")
 done
 
@@ -22,7 +22,7 @@ fail() {
 # our own.
 package_of_archive() {
   case "$1" in
-    libllmprof_*.a | libcpu_llm_model.a) echo ours ;;
+    libllmprof_*.a | libcpu_llm_model.a | libcpu_llm_serving.a) echo ours ;;
     libc.a | libc_nonshared.a | libm.a | libm-*.a | libmvec.a | libpthread.a) echo libc6-dev ;;
     libstdc++.a | libgcc.a | libgcc_eh.a) echo compiler ;;
     libfmt.a) echo fmtlib ;;

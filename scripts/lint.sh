@@ -13,8 +13,8 @@ scripts/lint_page.sh
 cmake -S . -B build/odr -G Ninja -DCMAKE_BUILD_TYPE= -DLLMPROF_TESTS=OFF -DCMAKE_AR="$(command -v gcc-ar)" \
   -DCMAKE_RANLIB="$(command -v gcc-ranlib)" \
   -DCMAKE_CXX_FLAGS="-O0 -flto=auto -Werror=odr -Werror=lto-type-mismatch" >/dev/null
-cmake --build build/odr --target llmprof llmprof_collector cpu_llm
-echo "lint: no type is defined twice in llmprof, cpu_llm or the collector"
+cmake --build build/odr --target llmprof llmprof_collector cpu_llm cpu_llm_server
+echo "lint: no type is defined twice in llmprof, cpu_llm, cpu_llm_server or the collector"
 
 # The worked example of ARCHITECTURE.md; `make test` compiles only the units that it touches.
 python3 tests/structure/test_add_topic.py --build
