@@ -7,6 +7,7 @@
 #include "analysis/ranking/kernel_table.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/same_work.h"
+#include "analysis/requests/find_requests.h"
 #include "analysis/result/parts.h"
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/measure_stages.h"
@@ -180,6 +181,7 @@ std::vector<Pass> make_passes() {
       Pass("budgets", time_budgets).skipped_if(no_stages),
       Pass("untraced times", without_tracing).skipped_if(no_stages),
       Pass("served requests", served_requests).skipped_if(no_stages),
+      Pass("requests", find_requests).into(&Profile::requests),
       Pass("layers", all_layers).into(&Profile::layers, &Profile::layer_summary),
       Pass("kernel sequences", find_kernel_sequences)
           .skipped_if(no_stages)

@@ -177,9 +177,11 @@ struct Request {
     field("id", id, "the file's own id, otherwise its index in the file");
     field("status", status, "how it ended");
     field("warm_up", warm_up, "sent to warm up; excluded from statistics");
-    field("scheduled_ms", scheduled,
-          "when the load wanted to send it, on the capture's clock; null if not recorded");
-    field("sent_ms", sent, "when it was sent, on the capture's clock; null without absolute times");
+    field(
+        "scheduled_ms", scheduled,
+        "when the load wanted to send it, on the capture's clock (if the clocks are unrelated, on "
+        "the file's); null if not recorded");
+    field("sent_ms", sent, "when it was sent, on the same clock; null without absolute times");
     field("client_delay_ns", client_delay, "from scheduled to sent: the client's own delay");
     field("ttft_ns", ttft, "from sent to its first token; null without a token");
     field("e2e_ns", e2e, "from sent to its end; null unless it completed");
@@ -387,7 +389,9 @@ struct Objective {
   void fields(auto& field) const {
     field("figure", figure, "limited time");
     field("limit_ms", limit, "largest time that meets the objective");
-    field("attained", attained, "requests that meet it, over completed requests");
+    field(
+        "attained", attained,
+        "requests that meet it, over completed requests; itl: by the request's mean, its tpot_ms");
   }
 };
 
@@ -413,18 +417,27 @@ struct RequestLoad {
     field("arrivals", arrivals, "poisson, constant, replay or closed; empty if not stated");
     field("rate", rate, "requested rate, in requests per second");
     field("concurrency", concurrency, "requested concurrency, in requests");
-    field("sent_rate", sent_rate, "requests sent per second");
-    field("completed_rate", completed_rate, "completed requests per second");
-    field("output_tokens_per_s", output_rate, "output tokens of completed requests per second");
+    field(
+        "sent_rate", sent_rate,
+        "requests sent per second: those after the first, over the time from the first sent to the "
+        "last sent");
+    field("completed_rate", completed_rate,
+          "completed requests per second, over the time from the first sent to the last end");
+    field("output_tokens_per_s", output_rate,
+          "output tokens of completed requests per second, over the same time as completed_rate");
     field("most_concurrent", most_concurrent, "most requests in flight at a time");
     field("lateness_ms", lateness, "from scheduled to sent; null without a schedule");
     field("verdict", verdict, "whether the server kept up; null if unknown");
-    field("ramp_up_end_ms", ramp_up_end, "end of the ramp-up, after the first sent; null if none");
+    field(
+        "ramp_up_end_ms", ramp_up_end,
+        "when requests in flight first reach their median over the middle half of the load, after "
+        "the first sent; null if at once, or if there is no steady load");
     field("drain_start_ms", drain_start,
           "when the last request was sent, after the first; from then on load falls");
     field("objectives", objectives, "limits of --slo, or of the file");
     field("goodput", goodput,
-          "requests per second that meet all objectives; null without objectives");
+          "completed requests per second that meet all objectives, over the same time as "
+          "completed_rate; null without objectives");
     field("goodput_low", goodput_low, "lower end of its 95 % interval");
     field("goodput_high", goodput_high, "upper end of its 95 % interval");
   }

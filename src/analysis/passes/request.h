@@ -11,6 +11,7 @@
 #include "llm/model_spec.h"
 #include "profile/context.h"
 #include "profile/reasons.h"
+#include "profile/requests.h"
 #include "profile/run.h"
 #include "trace/trace.h"
 
@@ -43,6 +44,8 @@ struct AnalysisOptions {
   // The control run: only launches and waits, as the launch interceptor noted them.
   const trace::Trace* control = nullptr;
   RunRecord run;
+  // Limits for requests (--slo); empty: those of their file.
+  std::vector<profile::Objective> objectives;
   // Words for the reasons in diagnostics and errors, which are then final; null: without them.
   std::optional<std::string> (*reason_words)(const profile::Reasons&) = nullptr;
   std::string tool_version;

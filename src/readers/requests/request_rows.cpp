@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "readers/shared/reader.h"
 #include "trace/append.h"
 
 namespace llmprof::readers {

@@ -16,9 +16,6 @@
 // What the readers of requests share: rows of requests with their chunks, checked and counted.
 namespace llmprof::readers {
 
-// The `format` of every capture that holds requests; its `tool` says who measured them.
-inline constexpr std::string_view kRequestsFormat = "requests";
-
 // Larger files are refused: their text would be kept in memory.
 inline constexpr size_t kLargestRequestsFile = 2UL << 30U;
 

@@ -77,6 +77,9 @@ Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
 // files the first is kept.
 extern const Reader kStage1MetricsReader;
 
+// The format of all captures that hold requests; their `tool` says who measured them.
+inline constexpr std::string_view kRequestsFormat = "requests";
+
 // Requests of a client, or of the engine itself: when each was sent, and when its tokens arrived.
 // What `llmprof load` writes, files of its form, and transformers' own timestamps.
 extern const Reader kOwnRequestsReader;

@@ -34,10 +34,11 @@ void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTimin
   }
 }
 
-// A trace without kernels may still contain framework operators, or GPU copies and graphs.
+// A trace without kernels may still contain framework operators, GPU copies and graphs, or
+// requests.
 bool holds_nothing(const profile::Profile& profile) {
   const bool operators = !profile.operators.empty() && profile.operators_found.source;
-  return profile.kernels.empty() && profile.device_time.empty() && !operators;
+  return profile.kernels.empty() && profile.device_time.empty() && !operators && !profile.requests;
 }
 
 void check_free(const JobInputs& job, const AnalyzeOptions& options) {

@@ -26,6 +26,7 @@ namespace {
 // Takes each property from the first capture that has it.
 void identify(const trace::Trace& trace, job::RankIdentity& who) {
   for (const trace::Capture& capture : trace.captures) {
+    if (capture.format == readers::kRequestsFormat) continue;  // of the client, not of the rank
     if (!who.local_rank) who.local_rank = capture.local_rank;
     if (!who.world_size) who.world_size = capture.world_size;
     if (who.host.empty()) who.host = to_printable(capture.host);

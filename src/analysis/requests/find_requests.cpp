@@ -1,0 +1,105 @@
+#include "analysis/requests/find_requests.h"
+
+#include <fmt/format.h>
+
+#include "analysis/requests/client_requests.h"
+#include "analysis/requests/request_items.h"
+#include "analysis/requests/request_load.h"
+#include "analysis/requests/stated_figures.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using profile::JoinState;
+
+profile::RequestSource source_of(trace::RequestSource source) {
+  switch (source) {
+    case trace::RequestSource::llmprof:
+      return profile::RequestSource::llmprof;
+    case trace::RequestSource::vllm_bench:
+      return profile::RequestSource::vllm_bench;
+    case trace::RequestSource::sglang_bench:
+      return profile::RequestSource::sglang_bench;
+    case trace::RequestSource::sglang_server:
+      return profile::RequestSource::sglang_server;
+    case trace::RequestSource::aiperf:
+      return profile::RequestSource::aiperf;
+    case trace::RequestSource::guidellm:
+      return profile::RequestSource::guidellm;
+    case trace::RequestSource::genai_perf:
+      return profile::RequestSource::genai_perf;
+    case trace::RequestSource::vllm_spans:
+      return profile::RequestSource::vllm_spans;
+    case trace::RequestSource::sglang_spans:
+      return profile::RequestSource::sglang_spans;
+    case trace::RequestSource::transformers:
+      return profile::RequestSource::transformers;
+  }
+  return profile::RequestSource::llmprof;
+}
+
+// Why the requests have no causes, and what to do about it.
+void report_state(const std::string& file, JoinState state, Diagnostics& diagnostics) {
+  if (state == JoinState::other_clock) {
+    diagnostics.warn("requests_of_other_boot",
+                     fmt::format("{}: the requests were measured on another host, or before a "
+                                 "reboot: they are not joined to the capture; name the capture "
+                                 "that was recorded during this load",
+                                 file));
+  } else if (state == JoinState::outside_of_capture) {
+    diagnostics.warn("requests_outside_of_capture",
+                     fmt::format("{}: no request overlaps the recorded time: they are not joined "
+                                 "to the capture; name the capture that was recorded during this "
+                                 "load",
+                                 file));
+  } else if (state == JoinState::no_clock) {
+    diagnostics.info("requests_without_clock",
+                     fmt::format("{}: the file and the capture have no common clock: requests have "
+                                 "statistics, but no causes; `llmprof load` records times that can "
+                                 "be joined",
+                                 file));
+  }
+}
+
+// The same load without a recorder: from the control run, otherwise another file of the same clock.
+std::optional<profile::UnrecordedRequests> find_unrecorded(
+    const Prepared& in, const ClientRequests* same_clock,
+    const std::vector<profile::Objective>& objectives) {
+  if (in.options.control != nullptr) {
+    const auto files = client_requests(*in.options.control);
+    if (!files.empty()) return unrecorded_requests(*in.options.control, files.front(), objectives);
+  }
+  if (same_clock == nullptr) return std::nullopt;
+  return unrecorded_requests(in.trace, *same_clock, objectives);
+}
+
+}  // namespace
+
+std::optional<profile::Requests> find_requests(const Prepared& in, const Stages& stages,
+                                               Diagnostics& diagnostics) {
+  const auto files = client_requests(in.trace);
+  const ChosenRequests chosen = choose_requests(files);
+  if (chosen.recorded == nullptr) return std::nullopt;
+  const ClientRequests& requests = *chosen.recorded;
+  profile::Requests found;
+  found.source = source_of(requests.file_of(in.trace).source);
+  add_request_statistics(in.trace, requests, found);
+  found.load = request_load(in.trace, requests, in.options.objectives);
+  found.items = request_items(in.trace, requests);
+  found.stated = stated_figures(in.trace, requests);
+  report_deviations(found.file, found.stated, diagnostics);
+  const bool no_steps = requests.state == JoinState::joined && stages.steps.empty();
+  found.join.state = no_steps ? JoinState::no_steps : requests.state;
+  report_state(found.file, requests.state, diagnostics);
+  found.unrecorded = find_unrecorded(in, chosen.unrecorded, found.load.objectives);
+  const size_t used = chosen.unrecorded == nullptr ? 1 : 2;
+  if (files.size() > used) {
+    diagnostics.info(
+        "requests_of_several_files",
+        fmt::format("further files of requests, which are not analyzed; {} is", found.file),
+        files.size() - used);
+  }
+  return found;
+}
+
+}  // namespace llmprof::analysis
