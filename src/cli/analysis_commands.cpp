@@ -65,6 +65,7 @@ session::AnalyzeOptions options_of(const Arguments& arguments) {
   options.exports = exports_of(arguments);
   options.model = arguments.text("--model");
   options.steps = arguments.text("--steps");
+  options.slo = arguments.text("--slo");
   auto& requested = options.requested;
   requested.gpu = arguments.text("--gpu");
   profile::Workload& workload = requested.workload;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "analysis/requests/objectives.h"
 #include "analysis/stages/selection.h"
 #include "base/needed.h"
 #include "base/text.h"
@@ -107,6 +108,7 @@ AnalysisPlan plan_analysis(const AnalyzeOptions& options) {
   if (options.steps) {
     plan.options.selection.steps = needed(analysis::parse_step_range(*options.steps));
   }
+  if (options.slo) plan.options.objectives = needed(analysis::parse_objectives(*options.slo));
   if (const auto run = run_folder(options); !run.empty()) add_run_records(run, conf, plan);
   add_named_model(options, conf, plan);
   return plan;

@@ -34,6 +34,7 @@ struct AnalyzeOptions {
   // config.json, a folder with one, or a preset; default: from the run folder's inputs.yaml
   std::optional<std::string> model;
   std::optional<std::string> steps;  // "4:12", as parse_step_range reads it
+  std::optional<std::string> slo;    // "ttft=500ms", as parse_objectives reads it
 };
 
 // Loaded while the inputs are read: it takes as long as reading a small capture. Built-in rules are
