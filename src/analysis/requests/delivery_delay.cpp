@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/stages/thresholds.h"
 #include "base/quantiles.h"
 
 namespace llmprof::analysis {
@@ -43,7 +44,7 @@ class Trials {
  public:
   Trials(std::span<const JoinBatch> batches, std::span<const TokenChunk> chunks)
       : batches_(sample(batches, chunks)) {
-    if (batches_.size() < 2) return;
+    if (batches_.size() < threshold::kMany) return;
     std::vector<Nanoseconds> periods;
     for (size_t i = 1; i < batches_.size(); ++i) {
       periods.push_back(batches_[i].results - batches_[i - 1].results);
@@ -54,8 +55,9 @@ class Trials {
   }
 
   [[nodiscard]] Nanoseconds best() const {
+    if (batches_.size() < threshold::kMany) return 0;
     const double now = misses(0);
-    if (batches_.size() < 2 || now <= kFew) return 0;
+    if (now <= kFew) return 0;
     std::vector<double> tried{now};
     for (Nanoseconds i = 1; i <= kPerPeriod * kPeriods; ++i) tried.push_back(misses(i * step_));
     const double fewest = *std::ranges::min_element(tried);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/budget/budget_basis.h"
 #include "analysis/requests/delivery_delay.h"
 #include "analysis/stages/thresholds.h"
 #include "base/quantiles.h"
@@ -30,13 +31,8 @@ class Placement {
   TokenJoin run() {
     if (batches_.empty()) return std::move(result_);
     earliest_ = shortest_delay(batches_, chunks_);
-    longest_ = INT64_MAX;
-    place_all();
-    // Tokens that arrive long after the last batch before a break are of unrecorded batches.
-    if (has_breaks()) {
-      longest_ = longest_usual_delay();
-      place_all();
-    }
+    longest_ = longest_usual_delay();
+    for (const TokenRequest& request : requests_) place(request);
     make_room();
     drop_excess();
     drop_isolated();
@@ -61,12 +57,6 @@ class Placement {
   [[nodiscard]] bool is_last(uint32_t chunk) const {
     const TokenRequest& of = requests_[request_of_[chunk]];
     return of.first_chunk + of.chunks == chunk + 1;
-  }
-  [[nodiscard]] bool has_breaks() const {
-    return chunks_.size() > 0 && (std::ranges::any_of(batches_, &JoinBatch::after_break) ||
-                                  std::ranges::any_of(chunks_, [&](const TokenChunk& chunk) {
-                                    return chunk.time > batches_.back().results;
-                                  }));
   }
   [[nodiscard]] bool break_behind(uint32_t batch) const {
     return batch + 1 == batches_.size() || batches_[batch + 1].after_break;
@@ -93,22 +83,15 @@ class Placement {
     result_.state[chunk] = state;
   }
 
-  void place_all() {
-    std::ranges::fill(result_.tokens, 0U);
-    for (const TokenRequest& request : requests_) place(request);
-  }
-
   void place(const TokenRequest& request) {
     // Batches before this one are free.
     auto behind = static_cast<uint32_t>(batches_.size());
     const uint32_t first = request.first_chunk;
     for (uint32_t chunk = first + request.chunks; chunk-- > first;) {
-      result_.batch[chunk] = kNoBatch;
-      result_.state[chunk] = ChunkState::unmatched;
       const Nanoseconds made = chunks_[chunk].time - earliest_;
-      const auto known = batches_.first(behind);
-      const auto later = std::ranges::upper_bound(known, made, {}, &JoinBatch::results);
-      const auto latest = static_cast<uint32_t>(later - known.begin());  // and one more
+      // Mostly right before the batch of the next chunk.
+      const auto latest = static_cast<uint32_t>(
+          gallop(behind, behind, [&](size_t batch) { return batches_[batch].results <= made; }));
       if (latest < width(chunk) || batches_[latest - width(chunk)].results <= request.sent) {
         if (batches_.front().results > made) result_.state[chunk] = ChunkState::outside;
         continue;
@@ -124,13 +107,17 @@ class Placement {
     }
   }
 
-  // A multiple of the usual: delays have a long tail.
+  // Tokens that arrive later than this behind the last batch before a break are of unrecorded
+  // batches. A multiple of the usual, since delays have a long tail.
   [[nodiscard]] Nanoseconds longest_usual_delay() const {
     std::vector<Nanoseconds> delays;
-    for (uint32_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-      if (placed(chunk) && !break_behind(result_.batch[chunk])) {
-        delays.push_back(delay(chunk, result_.batch[chunk]));
-      }
+    size_t place = 0;
+    for (const TokenChunk& chunk : chunks_) {
+      const Nanoseconds made = chunk.time - earliest_;
+      place = gallop(place, batches_.size(),
+                     [&](size_t batch) { return batches_[batch].results <= made; });
+      if (place == 0 || break_behind(static_cast<uint32_t>(place - 1))) continue;
+      delays.push_back(chunk.time - batches_[place - 1].results);
     }
     if (delays.empty()) return INT64_MAX;
     constexpr double kNearlyLongest = 0.99;
