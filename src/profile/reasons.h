@@ -128,6 +128,9 @@ enum class ReasonKind : uint8_t {
   host_launched_ahead,
   host_launched_before,
   host_not_recorded,
+  // What the causes of requests' times rest on.
+  decode_alone_estimated,
+  mixed_steps_by_tokens,
   // Job ranks: why they are not compared, what a group of ranks does together, why others wait for
   // a rank.
   one_rank_recorded,
@@ -211,6 +214,7 @@ constexpr auto words_of(ReasonKind /*of*/) {
       {host_code, {"between_operators"}},
       {host_launched_ahead, {"before_gap"}},
       {host_launched_before, {"before_start"}},
+      {mixed_steps_by_tokens, {"steps"}},
       {ranks_without_collectives, {"ranks"}},
       {collectives_not_matched, {"collectives"}},
       {parallelism_set, {"option", "size"}, "", "parallelism_told"},

@@ -148,7 +148,7 @@ struct RequestGap {
     field("step", step, "index in steps of that batch's last pass");
     field("parts_ns", parts, "parts of the gap; they sum to ns");
     field("most_delayed_by", most_delayed_by,
-          "id of the request whose prefill or decode delayed it most; null if none did");
+          "id of the request whose prompt delayed it most; null if none did");
   }
 };
 
@@ -241,7 +241,7 @@ struct RequestDelay {
   void fields(auto& field) const {
     field("by", by, "id of the request that others waited for");
     field("of", of, "id of the request that waited");
-    field("ns", time, "time that `of` waited for prefill or decode of `by`, after its first token");
+    field("ns", time, "time that `of` waited for the prompt of `by`, after its first token");
     field("of_first_token_ns", of_first_token, "the same before its first token");
     field("gaps", gaps, "gaps between tokens of `of` that it lengthened");
   }
@@ -256,7 +256,7 @@ struct RequestDelayer {
 
   void fields(auto& field) const {
     field("by", by, "id of the request that others waited for");
-    field("ns", time, "time that others waited for its prefill or decode, after their first token");
+    field("ns", time, "time that others waited for its prompt, after their first token");
     field("of_first_tokens_ns", of_first_tokens, "the same before their first token");
     field("requests", requests, "requests that waited");
     field("gaps", gaps, "gaps between tokens that it lengthened");
@@ -526,8 +526,8 @@ struct Requests {
     field("join", join, "how their tokens were joined to the engine's batches");
     field("parts_ns", parts, "parts of all completed requests together; empty unless joined");
     field("tail", tail, "what makes the slowest ones slow; empty unless joined");
-    field("delayers", delayers, "requests that others waited for, largest first");
-    field("delays", delays, "who delayed whom, largest first");
+    field("delayers", delayers, "requests whose prompt others waited for, largest first");
+    field("delays", delays, "who delayed whom by a prompt: the 1,000 largest, largest first");
     field("steps_by_size", steps_by_size, "decode batches by their size");
     field("slowest_gaps", slowest_gaps,
           "the longest gaps between tokens, and times to first token");

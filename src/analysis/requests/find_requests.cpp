@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "analysis/requests/client_requests.h"
+#include "analysis/requests/client_tokens.h"
+#include "analysis/requests/explain_requests.h"
 #include "analysis/requests/request_items.h"
 #include "analysis/requests/request_load.h"
 #include "analysis/requests/stated_figures.h"
@@ -39,8 +41,19 @@ profile::RequestSource source_of(trace::RequestSource source) {
 }
 
 // Why the requests have no causes, and what to do about it.
-void report_state(const std::string& file, JoinState state, Diagnostics& diagnostics) {
-  if (state == JoinState::other_clock) {
+void report_state(const profile::Requests& requests, Diagnostics& diagnostics) {
+  const std::string& file = requests.file;
+  const JoinState state = requests.join.state;
+  if (state == JoinState::low_coverage) {
+    const profile::RequestJoin& join = requests.join;
+    diagnostics.warn(
+        "requests_not_covered",
+        fmt::format("{}: {} of {} tokens fit the engine's steps, which made {} tokens, {} of them "
+                    "known: requests have statistics, but no causes; name all files of requests "
+                    "that the engine served, and the capture that was recorded during this load",
+                    file, join.tokens_joined, join.tokens, join.rows,
+                    join.rows_joined + join.rows_named));
+  } else if (state == JoinState::other_clock) {
     diagnostics.warn("requests_of_other_boot",
                      fmt::format("{}: the requests were measured on another host, or before a "
                                  "reboot: they are not joined to the capture; name the capture "
@@ -76,7 +89,8 @@ std::optional<profile::UnrecordedRequests> find_unrecorded(
 }  // namespace
 
 std::optional<profile::Requests> find_requests(const Prepared& in, const Stages& stages,
-                                               Diagnostics& diagnostics) {
+                                               const Counters& counters, const Budgets& budgets,
+                                               const UseOfPeaks& use, Diagnostics& diagnostics) {
   const auto files = client_requests(in.trace);
   const ChosenRequests chosen = choose_requests(files);
   if (chosen.recorded == nullptr) return std::nullopt;
@@ -88,9 +102,17 @@ std::optional<profile::Requests> find_requests(const Prepared& in, const Stages&
   found.items = request_items(in.trace, requests);
   found.stated = stated_figures(in.trace, requests);
   report_deviations(found.file, found.stated, diagnostics);
-  const bool no_steps = requests.state == JoinState::joined && stages.steps.empty();
-  found.join.state = no_steps ? JoinState::no_steps : requests.state;
-  report_state(found.file, requests.state, diagnostics);
+  found.join.state = requests.state;
+  if (requests.state == JoinState::joined) {
+    // A selection may hold only some of the steps.
+    if (stages.steps.empty() || in.narrowed) {
+      found.join.state = JoinState::no_steps;
+    } else {
+      explain_requests(in.trace, {stages, counters, budgets, use},
+                       client_tokens(in.trace, requests), found);
+    }
+  }
+  report_state(found, diagnostics);
   found.unrecorded = find_unrecorded(in, chosen.unrecorded, found.load.objectives);
   const size_t used = chosen.unrecorded == nullptr ? 1 : 2;
   if (files.size() > used) {

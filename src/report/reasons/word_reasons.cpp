@@ -263,6 +263,11 @@ constexpr auto kReasonTexts = [] {
       {host_launched_ahead, "launched {before_gap:us} before the gap"},
       {host_launched_before, "launched {before_start:us} before it began"},
       {host_not_recorded, "no record of the host"},
+      {decode_alone_estimated,
+       "no step of a single sequence was recorded: own decode is estimated from larger steps"},
+      {mixed_steps_by_tokens,
+       "{steps:#step} with prompts and sequences in decode: no decode step of that size was "
+       "recorded, so that tokens divide its time"},
       {one_rank_recorded, "only one rank was recorded"},
       {ranks_without_collectives, "the captures of the {ranks:#rank} hold no communication"},
       {collectives_not_matched,

@@ -1,0 +1,104 @@
+#include "analysis/requests/client_tokens.h"
+
+#include <algorithm>
+
+#include "analysis/requests/request_times.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// Tokens of the prompt that no prefix cache has.
+std::optional<uint64_t> to_process(const trace::RequestTable& table, size_t row) {
+  const uint64_t prompt = table.prompt_tokens[row];
+  if (prompt == trace::kNoCount) return std::nullopt;
+  const uint64_t cached = table.cached_tokens[row];
+  return cached == trace::kNoCount ? prompt : prompt - std::min(prompt, cached);
+}
+
+uint32_t width(const TokenJoin& join, const TokenChunk& chunk) {
+  return join.token_per_batch ? chunk.tokens : 1;
+}
+
+}  // namespace
+
+ClientTokens client_tokens(const trace::Trace& trace, const ClientRequests& requests) {
+  const trace::RequestTable& table = trace.requests;
+  ClientTokens client;
+  for (size_t row = requests.first; row < requests.last; ++row) {
+    const bool sent = table.sent[row] != trace::kNoTime;
+    TokenRequest request;
+    request.first_chunk = static_cast<uint32_t>(client.chunks.size());
+    request.sent = sent ? table.sent[row] + requests.shift : 0;
+    Nanoseconds end = request.sent;
+    const ChunkRows chunks = chunks_of(trace, row);
+    for (size_t chunk = chunks.first; sent && chunk < chunks.last; ++chunk) {
+      const uint32_t tokens = trace.chunks.tokens[chunk];
+      if (tokens == 0) continue;
+      client.chunks.push_back({trace.chunks.time[chunk] + requests.shift, tokens});
+      end = std::max(end, client.chunks.back().time);
+    }
+    request.chunks = static_cast<uint32_t>(client.chunks.size()) - request.first_chunk;
+    if (sent && table.end[row] != trace::kNoTime) end = table.end[row] + requests.shift;
+    client.requests.push_back(request);
+    client.ends.push_back(end);
+    client.counted.push_back(is_counted(trace, row));
+    client.prompt_tokens.push_back(to_process(table, row));
+  }
+  return client;
+}
+
+std::vector<Prompt> joined_prompts(const ClientTokens& client, const TokenJoin& join,
+                                   const EngineBatches& engine) {
+  std::vector<bool> takes_prompts;
+  for (const EngineBatch& batch : engine.batches) {
+    const auto passes = engine.passes_of(batch);
+    takes_prompts.push_back(std::ranges::any_of(passes, &BatchPass::takes_prompts));
+  }
+  std::vector<Prompt> prompts;
+  for (uint32_t request = 0; request < client.size(); ++request) {
+    const TokenRequest& of = client.requests[request];
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < of.chunks; ++i) {
+      const uint32_t chunk = of.first_chunk + i;
+      const uint64_t before = tokens;
+      tokens += client.chunks[chunk].tokens;
+      if (!join.joined(chunk)) continue;
+      const uint32_t first = join.batch[chunk] - width(join, client.chunks[chunk]) + 1;
+      if (i == 0) {
+        prompts.push_back({request, first, of.sent, client.prompt_tokens[request]});
+        continue;
+      }
+      if (!join.joined(chunk - 1) || !takes_prompts[first]) continue;
+      const uint32_t left = join.batch[chunk - 1];
+      // Others decoded meanwhile: it was not the whole engine that only took prompts.
+      bool without_it = false;
+      for (uint32_t batch = left + 1; batch < first && !without_it; ++batch) {
+        without_it =
+            std::ranges::any_of(engine.passes_of(engine.batches[batch]), [](const BatchPass& pass) {
+              return pass.kind == StepKind::decode || pass.kind == StepKind::mixed;
+            });
+      }
+      if (!without_it) continue;
+      std::optional<uint64_t> again = client.prompt_tokens[request];
+      if (again) *again += before;
+      prompts.push_back({request, first, engine.batches[left].end.results_read, again});
+    }
+  }
+  return prompts;
+}
+
+std::vector<uint32_t> decode_tokens(const ClientTokens& client, const TokenJoin& join,
+                                    const std::vector<Prompt>& prompts, size_t batches) {
+  std::vector<uint32_t> tokens(batches, 0);
+  for (uint32_t chunk = 0; chunk < client.chunks.size(); ++chunk) {
+    if (!join.joined(chunk)) continue;
+    const uint32_t last = join.batch[chunk];
+    for (uint32_t batch = last + 1 - width(join, client.chunks[chunk]); batch <= last; ++batch) {
+      ++tokens[batch];
+    }
+  }
+  for (const Prompt& prompt : prompts) --tokens[prompt.batch];
+  return tokens;
+}
+
+}  // namespace llmprof::analysis
