@@ -33,6 +33,11 @@ uint64_t tokens_of(const trace::Trace& trace, size_t request, ChunkRows chunks) 
   return tokens;
 }
 
+// Otherwise chunks may be only the ends of an answer, and the time between them is no gap.
+bool has_each_token(const trace::Trace& trace, size_t request) {
+  return trace.request_files[trace.requests.file[request]].chunks_complete;
+}
+
 // From the first to the last token, over the tokens after the first.
 std::optional<double> time_per_token(const trace::Trace& trace, size_t request, ChunkRows chunks) {
   const uint64_t tokens = tokens_of(trace, request, chunks);
@@ -97,6 +102,7 @@ RequestTimesOfOne times_of_request(const trace::Trace& trace, size_t request) {
     times.e2e =
         between(sent, requests.end[request] != kNoTime ? requests.end[request] : last_token);
   }
+  if (!has_each_token(trace, request)) return times;
   Nanoseconds before = kNoTime;
   for (size_t i = chunks.first; i < chunks.last; ++i) {
     if (trace.chunks.tokens[i] == 0) continue;
@@ -110,6 +116,7 @@ RequestTimesOfOne times_of_request(const trace::Trace& trace, size_t request) {
 
 void add_token_latencies(const trace::Trace& trace, size_t request,
                          std::vector<WeightedTime>& latencies) {
+  if (!has_each_token(trace, request)) return;
   const ChunkRows chunks = chunks_of(trace, request);
   Nanoseconds before = kNoTime;
   for (size_t i = chunks.first; i < chunks.last; ++i) {
