@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/requests/named_statistics.h"
 #include "analysis/requests/stated_inputs.h"
 #include "base/text.h"
 
@@ -38,6 +39,10 @@ double stated_median(const std::vector<double>& times) {
   constexpr double kHalf = 50;
   return stated_percentile(times, kHalf);
 }
+
+double largest_of(const std::vector<double>& times) { return times.back(); }
+
+std::optional<double> not_in_file(StatedInputs& /*of*/, double /*percent*/) { return std::nullopt; }
 
 // Tools divide by the time from their own first to their own last step, which only they know.
 std::optional<double> per_duration(StatedInputs& of, double count) {
@@ -76,6 +81,7 @@ struct StatedRow {
 };
 
 constexpr auto kVllm = RequestSource::vllm_bench;
+constexpr auto kSglang = RequestSource::sglang_bench;
 constexpr auto kStatedRows = std::to_array<StatedRow>({
     // A chunk is one value of itl, however many tokens it has; e2el ends with the last chunk.
     {kVllm, "completed", completed_count},
@@ -101,6 +107,29 @@ constexpr auto kStatedRows = std::to_array<StatedRow>({
     {kVllm, "median_e2el_ms", in_ms<StatedTimes::e2e, stated_median>},
     {kVllm, "std_e2el_ms", in_ms<StatedTimes::e2e, stated_std>},
     {kVllm, "p*_e2el_ms", percentile_in_ms<StatedTimes::e2e>},
+    // A chunk of n tokens is n values of itl; the end of an answer is not in the file.
+    {kSglang, "completed", completed_count},
+    {kSglang, "total_input_tokens", prompt_count},
+    {kSglang, "total_output_tokens", output_count},
+    {kSglang, "request_throughput", completed_per_duration},
+    {kSglang, "output_throughput", output_per_duration},
+    {kSglang, "mean_ttft_ms", in_ms<StatedTimes::ttft, stated_mean>},
+    {kSglang, "median_ttft_ms", in_ms<StatedTimes::ttft, stated_median>},
+    {kSglang, "std_ttft_ms", in_ms<StatedTimes::ttft, stated_std>},
+    {kSglang, "p*_ttft_ms", percentile_in_ms<StatedTimes::ttft>},
+    {kSglang, "mean_itl_ms", in_ms<StatedTimes::gaps, stated_mean>},
+    {kSglang, "median_itl_ms", in_ms<StatedTimes::gaps, stated_median>},
+    {kSglang, "std_itl_ms", in_ms<StatedTimes::gaps, stated_std>},
+    {kSglang, "p*_itl_ms", percentile_in_ms<StatedTimes::gaps>},
+    {kSglang, "max_itl_ms", in_ms<StatedTimes::gaps, largest_of>},
+    {kSglang, "mean_tpot_ms", not_in_file},
+    {kSglang, "median_tpot_ms", not_in_file},
+    {kSglang, "std_tpot_ms", not_in_file},
+    {kSglang, "p*_tpot_ms", not_in_file},
+    {kSglang, "mean_e2e_latency_ms", not_in_file},
+    {kSglang, "median_e2e_latency_ms", not_in_file},
+    {kSglang, "std_e2e_latency_ms", not_in_file},
+    {kSglang, "p*_e2e_latency_ms", not_in_file},
 });
 
 // The percentile that stands for `*` in the pattern, 0 without one; none if the name does not fit.
@@ -132,6 +161,12 @@ std::vector<profile::StatedFigure> stated_figures(const trace::Trace& trace,
   StatedInputs inputs(trace, requests);
   std::vector<profile::StatedFigure> figures;
   for (const auto& [name, value] : file.stated) {
+    if (file.source == RequestSource::aiperf) {
+      figures.push_back({name, value, aiperf_figure(trace, requests, name)});
+    }
+    if (file.source == RequestSource::guidellm) {
+      figures.push_back({name, value, guidellm_figure(trace, requests, name)});
+    }
     for (const StatedRow& row : kStatedRows) {
       const auto percent = row.source == file.source ? fit(name, row.name) : std::nullopt;
       if (!percent) continue;
