@@ -23,9 +23,9 @@ class SglangSpans {
   void add(const OtlpSpan& span);
 
   struct Requests {
-    std::vector<RequestRow> rows;  // in the order of their ends
-    bool chunks_complete = true;   // whether each completed one has all its tokens
-    uint64_t without_request = 0;  // spans of a request's work without the request itself
+    std::vector<RequestRow> rows;   // in the order of their ends
+    bool has_decode_steps = false;  // level 3: a time for each token
+    uint64_t without_request = 0;   // spans of a request's work without the request itself
   };
   Requests find_requests();
 
@@ -48,7 +48,7 @@ class SglangSpans {
 
   static Work work_of(std::string_view name);
   void add_work(const Piece& piece, std::vector<Progress>& progress, Requests& found) const;
-  static bool finish(Progress& progress, RequestRow& row);
+  static void finish(Progress& progress, RequestRow& row);
 
   std::vector<Piece> pieces_;
   std::unordered_map<uint64_t, size_t> by_id_;

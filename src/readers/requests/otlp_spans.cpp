@@ -71,7 +71,7 @@ class RequestSpans {
     if (sglang.rows.empty()) return {};
     trace::RequestFile file;
     file.source = trace::RequestSource::sglang_spans;
-    file.chunks_complete = sglang.chunks_complete;
+    file.chunks_complete = sglang.has_decode_steps;
     auto added = add_rows(path, "SGLang's spans", sglang.rows, file, cut, builder);
     if (added) {
       builder.diagnostics().warn(

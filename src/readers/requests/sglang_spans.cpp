@@ -77,8 +77,8 @@ void SglangSpans::add_work(const Piece& piece, std::vector<Progress>& progress,
   }
 }
 
-// Prefill gives the first token, each decode step one more. False if tokens are missing.
-bool SglangSpans::finish(Progress& progress, RequestRow& row) {
+// Prefill gives the first token, each decode step one more.
+void SglangSpans::finish(Progress& progress, RequestRow& row) {
   if (progress.first_step != kNoTime && progress.first_step >= row.sent) {
     row.queued = progress.first_step - row.sent;
   }
@@ -90,8 +90,6 @@ bool SglangSpans::finish(Progress& progress, RequestRow& row) {
     for (const auto& [step, end] : progress.decoded) row.chunks.push_back({end, 1});
     std::ranges::sort(row.chunks, {}, &RequestChunk::time);
   }
-  return row.status != trace::RequestStatus::completed || row.output_tokens == kNoCount ||
-         row.output_tokens == row.chunks.size();
 }
 
 SglangSpans::Requests SglangSpans::find_requests() {
@@ -99,7 +97,8 @@ SglangSpans::Requests SglangSpans::find_requests() {
   std::vector<Progress> progress(requests_.size());
   for (const Piece& piece : pieces_) add_work(piece, progress, found);
   for (size_t i = 0; i < requests_.size(); ++i) {
-    if (!finish(progress[i], requests_[i])) found.chunks_complete = false;
+    found.has_decode_steps = found.has_decode_steps || !progress[i].decoded.empty();
+    finish(progress[i], requests_[i]);
   }
   found.rows = std::exchange(requests_, {});
   return found;
