@@ -23,7 +23,7 @@ struct ClientRequest {
 };
 
 struct SendTimes {
-  int64_t sent_ns = 0;     // when the last byte of the request was handed to the kernel's socket
+  int64_t sent_ns = 0;     // when the last bytes of the request were handed to the kernel's socket
   int64_t connect_ns = 0;  // how long it waited for a new connection; 0: one was open
 };
 

@@ -48,6 +48,8 @@ class Getting {
     exchange = client_->send(*endpoint, request, std::move(events));
     if (!outcome) loop_.run();
     if (outcome->end == ExchangeEnd::complete || was_enough) return answer;
+    answer.broke_off = outcome->error;
+    if (answer.status != 0) return answer;
     return fail(ErrorKind::tool, fmt::format("{}: {}", url_.text(), outcome->error));
   }
 
@@ -63,12 +65,20 @@ Result<Answer> get(const Url& url, std::chrono::milliseconds timeout, const Clie
                    std::vector<std::pair<std::string, std::string>> headers, size_t body_bytes) {
   ClientRequest request;
   request.headers = std::move(headers);
+  auto answer = ask(url, std::move(request), timeout, options, body_bytes);
+  if (answer && !answer->broke_off.empty()) {
+    return fail(ErrorKind::tool, fmt::format("{}: {}", url.text(), answer->broke_off));
+  }
+  return answer;
+}
+
+Result<Answer> ask(const Url& url, ClientRequest request, std::chrono::milliseconds timeout,
+                   const ClientOptions& options, size_t body_bytes) {
   auto answer = Getting(url, options).get(timeout, std::move(request), [&](const Answer& so_far) {
     return so_far.body.size() > body_bytes;
   });
   if (answer && answer->body.size() > body_bytes) {
-    return fail(ErrorKind::tool,
-                fmt::format("{}: the answer is longer than {} bytes", url.text(), body_bytes));
+    answer->broke_off = fmt::format("the answer is longer than {} bytes", body_bytes);
   }
   return answer;
 }

@@ -172,6 +172,8 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
     any_bytes_ = false;
     is_written_ = false;
     connect_ns_ = is_new_ ? monotonic_ns() - started_ns_ : 0;
+    // Before the bytes go: the server may have them before this thread runs again.
+    sending_ns_ = monotonic_ns();
     if (tls_) {
       asio::async_write(*tls_, asio::buffer(exchange_->text), when_written());
       return;
@@ -186,7 +188,12 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
     // A connection that is closed on the other side fails the pending read as well, whose handler
     // reports it, with what was answered before.
     if (!error) {
-      asio::async_write(socket_, asio::buffer(text.substr(written)), when_written());
+      asio::async_write(
+          socket_, asio::buffer(text.substr(written)),
+          [self = shared_from_this(), written = when_written()](error_code result, size_t size) {
+            self->sending_ns_ = monotonic_ns();
+            written(result, size);
+          });
     }
   }
 
@@ -198,7 +205,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
 
   void report_sent() {
     is_written_ = true;
-    if (exchange_->events.sent) exchange_->events.sent({monotonic_ns(), connect_ns_});
+    if (exchange_->events.sent) exchange_->events.sent({sending_ns_, connect_ns_});
   }
 
   void read() {
@@ -317,6 +324,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
   std::unique_ptr<ClientExchange> exchange_;
   int64_t started_ns_ = 0;
   int64_t connect_ns_ = 0;
+  int64_t sending_ns_ = 0;
   bool is_new_ = true;
   bool is_written_ = false;
   bool head_reported_ = false;
