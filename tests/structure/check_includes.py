@@ -17,6 +17,7 @@ ALLOWED = {
     "readers": {"trace", "wire"},
     "capture": {"http"},
     "config": set(),
+    "load": {"http"},
     "llm": {"config"},
     "profile": set(),
     "analysis": {"trace", "config", "llm", "profile"},
@@ -25,9 +26,9 @@ ALLOWED = {
     "compare": {"profile"},
     "report": {"profile", "compare"},
     "page": {"profile", "compare", "report"},
-    "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "job", "exports",
+    "session": {"trace", "readers", "capture", "http", "load", "config", "llm", "profile", "analysis", "job", "exports",
                 "compare", "report", "page"},
-    "cli": {"capture", "config", "profile", "compare", "session", "report"},
+    "cli": {"capture", "load", "config", "profile", "compare", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}
@@ -49,7 +50,7 @@ LIBRARIES = {
 # Who else may: profile.json is read, and env.json, status.json, what the page reads and exports are written, with the
 # library that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
 ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("nlohmann/", "exports"),
-        ("nlohmann/", "capture"), ("sqlite3.h", "capture")}
+        ("nlohmann/", "capture"), ("nlohmann/", "load"), ("sqlite3.h", "capture")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
