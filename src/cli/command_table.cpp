@@ -26,6 +26,7 @@ constexpr auto kFunctions = std::to_array<CommandFunction>({{"run", run_command}
                                                             {"report", report_command},
                                                             {"open", open_command},
                                                             {"diff", diff_command},
+                                                            {"load", load_command},
                                                             {"artifacts", artifacts_command},
                                                             {"doctor", doctor_command},
                                                             {"arm", arm_command},

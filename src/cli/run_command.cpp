@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <atomic>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -9,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
+#include "cli/stop_signals.h"
 #include "report/diff/diff_report.h"
 #include "report/writers/writers.h"
 #include "session/run/recordings.h"
@@ -17,20 +16,6 @@
 
 namespace llmprof::cli {
 namespace {
-
-// Set by a signal: the running program is ended, and existing captures are kept.
-std::atomic<bool> stop_wanted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-extern "C" void want_stop(int /*signal*/) { stop_wanted.store(true); }
-
-// A second signal ends llmprof at once, by its default action.
-void stop_on_signals() {
-  struct sigaction action = {};
-  action.sa_handler = want_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-}
 
 void print_earlier_run(const std::optional<std::filesystem::path>& earlier) {
   if (earlier) print_message(fmt::format("the earlier run was moved to {}", earlier->string()));

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "base/needed.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress_line.h"
+#include "cli/stop_signals.h"
+#include "session/load/load.h"
+
+namespace llmprof::cli {
+namespace {
+
+session::LoadArguments load_arguments(const Arguments& arguments) {
+  const auto count = [&](std::string_view name) -> std::optional<uint64_t> {
+    const auto number = arguments.number(name);
+    return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+  };
+  session::LoadArguments load;
+  load.url = arguments.text("URL").value_or("");
+  load.rate = arguments.text("--rate");
+  load.concurrency = count("--concurrency");
+  load.requests = count("--requests");
+  load.duration = arguments.text("--duration");
+  load.prompt_tokens = arguments.text("--prompt-tokens");
+  load.new_tokens = arguments.text("--new-tokens");
+  load.prompt_as = arguments.text("--prompt-as");
+  load.prompts = arguments.text("--prompts");
+  load.replay = arguments.text("--replay");
+  load.speed = arguments.text("--speed");
+  load.arrivals = arguments.text("--arrivals");
+  load.seed = count("--seed").value_or(0);
+  load.api = arguments.text("--api");
+  load.model = arguments.text("--model").value_or("");
+  load.ca_file = arguments.text("--ca-file");
+  load.warm_up = count("--warm-up").value_or(0);
+  load.timeout = arguments.text("--timeout");
+  load.slo = arguments.text("--slo");
+  load.sweep = arguments.text("--sweep");
+  load.out = arguments.text("--out");
+  load.force = arguments.flag("--force");
+  return load;
+}
+
+// One line of counts, and one of lateness.
+std::string counts_text(const session::FinishedLoad& finished) {
+  constexpr double kSecond = 1e9;
+  constexpr double kMillisecond = 1e6;
+  const load::LoadOutcome& outcome = finished.outcome;
+  const load::LoadCounts& counts = outcome.counts;
+  std::string text = finished.name.empty() ? "" : finished.name + ": ";
+  text +=
+      fmt::format("{} of {} sent, {} completed, {} failed, {} cut, {} cancelled in {:.1f} s",
+                  counts.sent, counted(counts.planned, "request"), counts.completed, counts.failed,
+                  counts.cut, counts.cancelled, static_cast<double>(outcome.duration_ns) / kSecond);
+  if (outcome.counted_by) {
+    text += fmt::format("; {} ({})", counted(counts.tokens, "token"),
+                        *outcome.counted_by == load::TokenCount::chunks
+                            ? "one per chunk with text: the server does not count them"
+                            : "as the server counts them");
+  }
+  if (counts.resent > 0) {
+    text += fmt::format("; {} sent again, because the server had closed a kept connection",
+                        counted(counts.resent, "request"));
+  }
+  text += '\n';
+  if (outcome.lateness) {
+    text += fmt::format("Sent late by {:.3f} ms (p50), {:.3f} ms (p99), {:.3f} ms (most)\n",
+                        static_cast<double>(outcome.lateness->p50_ns) / kMillisecond,
+                        static_cast<double>(outcome.lateness->p99_ns) / kMillisecond,
+                        static_cast<double>(outcome.lateness->max_ns) / kMillisecond);
+  }
+  return text;
+}
+
+}  // namespace
+
+int load_command(const Arguments& arguments) {
+  const session::LoadArguments wanted = load_arguments(arguments);
+  stop_on_signals();
+  const auto outcome = needed(with_progress(
+      [&](Progress& progress) { return session::run_loads(wanted, &stop_wanted, progress); }));
+  for (const std::string& note : outcome.notes) print_message(note);
+  for (const session::FinishedLoad& finished : outcome.loads) {
+    print_text(counts_text(finished));
+    print_text(fmt::format("Record: {}\n", finished.record.string()));
+    const std::string& error = finished.outcome.first_error;
+    if (!error.empty()) print_message("the first request that failed: " + error);
+  }
+  const int printed = finish_output();
+  return outcome.refused ? complain(*outcome.refused) : printed;
+}
+
+}  // namespace llmprof::cli
