@@ -123,13 +123,17 @@ class RecordedCommand {
 Result<CommandRecord> run_recorded(const std::filesystem::path& folder, std::string_view name,
                                    Command command);
 
-// A workload that never ends by itself: it is profiled while `client` runs, then asked to stop.
+// A workload that never ends by itself: it is profiled while `client` or `load` runs, then asked to
+// stop.
 struct ServerWorkload {
   std::string ready_url;          // answers with a status below 500 once it serves; or
   std::string ready_log_pattern;  // a regular expression that its output matches then
   std::chrono::milliseconds ready_timeout = std::chrono::minutes(10);
   std::vector<std::string> warm_up;  // argv, run once before the client; empty: none
   std::vector<std::string> client;   // argv
+  // Instead of a client: the argv of `llmprof load`, to which each recording adds the folder for
+  // its record, <name>-load in its own.
+  std::vector<std::string> load;
   int stop_signal = SIGINT;
 };
 
@@ -160,10 +164,10 @@ struct WorkloadRecording {
   std::function<bool(const std::filesystem::path&)> is_enough;
 };
 
-// Runs it to its end or, for a server, until its client has ended (recorded as <name>-warm_up and
-// <name>-client). Limits end everything it started and are in the record, as is a workload that
-// fails by itself. An error means that it could not be run, or that its server was never ready or
-// ended before its client did.
+// Runs it to its end or, for a server, until its client or load has ended (recorded as
+// <name>-warm_up, <name>-client and <name>-load). Limits end everything it started and are in the
+// record, as is a workload that fails by itself. An error means that it could not be run, or that
+// its server was never ready or ended before its client did.
 Result<CommandRecord> record_workload(const WorkloadCommand& workload,
                                       const WorkloadRecording& recording,
                                       const CaptureLimits& limits);

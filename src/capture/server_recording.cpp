@@ -125,9 +125,11 @@ class ServerRecording {
 
   CommandRecord run(ServerReadiness& readiness) {
     wait_until_ready(readiness);
-    for (const auto& [suffix, argv] : {std::pair("warm_up", &workload_.server->warm_up),
-                                       {"client", &workload_.server->client}}) {
-      if (!early_ && !argv->empty()) run_client(suffix, *argv);
+    const ServerWorkload& server = *workload_.server;
+    for (const auto& [suffix, argv] : {std::pair("warm_up", server.warm_up),
+                                       {"client", server.client},
+                                       {"load", load_command()}}) {
+      if (!early_ && !argv.empty()) run_client(suffix, argv);
     }
     if (!early_) stop();
     CommandRecord record = early_ ? std::move(*early_) : server_.finish(asked_to_stop_);
@@ -136,6 +138,15 @@ class ServerRecording {
   }
 
  private:
+  // Empty if a client sends the requests.
+  [[nodiscard]] std::vector<std::string> load_command() const {
+    std::vector<std::string> argv = workload_.server->load;
+    if (argv.empty()) return argv;
+    const std::filesystem::path folder = recording_.folder / (recording_.name + "-load");
+    argv.insert(argv.end(), {"--out", std::filesystem::absolute(folder).string()});
+    return argv;
+  }
+
   // The server ended early: by a limit, which its record names, or by a fault.
   void ended_early(std::string_view when) {
     early_ = server_.finish();

@@ -157,6 +157,18 @@ TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndReported) {
   EXPECT_TRUE(file_bytes(log("control")).ends_with("report written\n"));
 }
 
+TEST_F(ServerRun, ALoadIsToldWhereItsRecordGoes) {
+  serve("");
+  workload.server->client.clear();
+  workload.server->load = script("load", "echo \"$@\"");
+  workload.server->load.emplace_back("load");
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_FALSE(record->trouble) << record->trouble->message;
+  EXPECT_EQ(file_bytes(log("control-load")),
+            "load --out " + (recording.folder / "control-load").string() + "\n");
+}
+
 TEST_F(ServerRun, AFailingClientIsReported) {
   serve("");
   workload.server->client = script("client", "echo connection refused >&2; exit 5");

@@ -44,6 +44,17 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
     files.push_back({folder / file.name, false, run, file.role, folder});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
+  // Requests of a server under load: one file of each recording. Only those of the control run are
+  // those of a server at its own speed.
+  for (const std::string_view name :
+       {"collector/record-load/requests.json", "nsys/profile-load/requests.json"}) {
+    if (is_file(folder / name))
+      files.push_back({folder / name, false, run, RunRole::other, folder});
+  }
+  constexpr std::string_view kUnrecorded = "stage1/control-load/requests.json";
+  if (is_file(folder / kUnrecorded)) {
+    files.push_back({folder / kUnrecorded, false, run, RunRole::control, folder});
+  }
   // If nothing else was captured, our log of nsys's recording is all there is: a CPU program's
   // operators, or ranges that show what is missing.
   if (!has_capture) {

@@ -18,15 +18,15 @@ enum class RunRole : uint8_t {
   nsys,         // nsys's export
   torch,        // the PyTorch trace
   annotations,  // our own log of nsys's recording
-  control,      // launches noted in the control run
+  control,      // of the control run: noted launches, requests
 };
 
 // The files that a path stands for. A file stands for itself. A run folder stands for its captures:
 // collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz (if it has none of these,
-// nsys/annotations/*.llmtrace), stage1/metrics.json and stage1/launches/*.llmtrace. A folder with
-// one run folder per rank (rank0/, rank1/, ...) stands for the captures of all ranks, any other
-// folder for the captures in it and its subfolders. Reports next to their own export (run.nsys-rep
-// and run.sqlite) are skipped.
+// nsys/annotations/*.llmtrace), stage1/metrics.json and stage1/launches/*.llmtrace, and the
+// requests.json of each load. A folder with one run folder per rank (rank0/, rank1/, ...) stands
+// for the captures of all ranks, any other folder for the captures in it and its subfolders.
+// Reports next to their own export (run.nsys-rep and run.sqlite) are skipped.
 struct Input {
   fs::path path;
   bool named = true;          // by the user; a file found in a folder may not be a capture

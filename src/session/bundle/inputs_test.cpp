@@ -43,6 +43,22 @@ class InputsTest : public ::testing::Test {
   Diagnostics notes_;
 };
 
+TEST_F(InputsTest, ARunFolderStandsForTheRequestsOfItsLoads) {
+  write("run/profile.json");
+  write("run/collector/1.llmtrace");
+  write("run/collector/record-load/requests.json");
+  write("run/collector/record-load/profile.json");
+  write("run/stage1/control-load/requests.json");
+  const std::vector<fs::path> paths = {folder_.path() / "run"};
+  const auto inputs = attempt([&] { return expand_inputs(paths, notes_); });
+  ASSERT_TRUE(inputs);
+  ASSERT_EQ(inputs->size(), 3U);
+  EXPECT_EQ((*inputs)[1].path, paths[0] / "collector/record-load/requests.json");
+  EXPECT_EQ((*inputs)[1].role, RunRole::other);
+  EXPECT_EQ((*inputs)[2].path, paths[0] / "stage1/control-load/requests.json");
+  EXPECT_EQ((*inputs)[2].role, RunRole::control);
+}
+
 TEST_F(InputsTest, NamesFoldersThatAreTooDeep) {
   write("a/b/c/found.csv");
   write("a/b/c/d/hidden.csv");

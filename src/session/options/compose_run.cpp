@@ -130,6 +130,12 @@ config::ComposedConfig compose_run(const config::ConfFiles& conf,
   if (!program.empty() && !all.chooses_workload) all.implied.emplace_back("workload=program");
   if (!program.empty() && !all.chooses_model) all.implied.emplace_back("~model");
   auto config = needed(config::compose(conf, kPrimary, all.all(), context));
+  const config::ConfigNode& default_model = config.tree.root["workload"]["default_model"];
+  if (all.chooses_workload && !all.chooses_model && default_model.is_scalar() &&
+      !default_model.text.empty()) {
+    all.implied.push_back("model=" + default_model.text);
+    config = needed(config::compose(conf, kPrimary, all.all(), context));
+  }
   if (all.changes_shape) return config;
   const auto more_layers = overrides_to_outgrow_cache(config, context);
   if (more_layers.empty()) return config;

@@ -146,9 +146,11 @@ struct Control {
 
 // Keeps the metrics and launches of the median run.
 void keep_median(const RunRequest& request, const Artifacts& bundle, const Control& median) {
-  std::error_code none;  // a program without launches has no such folder
+  std::error_code none;  // a program may have neither
   fs::rename(bundle.path(numbered(request, kControlLaunches, median.number)),
              bundle.path(kControlLaunches), none);
+  fs::rename(bundle.path(numbered(request, "stage1/control", median.number, "-load")),
+             bundle.path("stage1/control-load"), none);
   const fs::path metrics = bundle.path(numbered(request, "stage1/metrics", median.number, ".json"));
   if (!path_exists(metrics)) return;
   bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics)));

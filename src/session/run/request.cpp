@@ -269,6 +269,10 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, const std::at
         compose_run(conf, arguments.overrides, arguments.program, config::compose_context_here());
     request.options = read_run_options(request.config, arguments.program);
     if (arguments.program.empty() && !arguments.rank_folder) start_under_mpirun(request.options);
+    if (request.options.workload.server && !request.options.workload.server->load.empty()) {
+      auto& load = request.options.workload.server->load;
+      load.insert(load.begin(), own_program().string());
+    }
     request.captures =
         choose_captures(request.options, collector_reach(request.options, request.program));
     if (arguments.out) request.options.run_folder = *arguments.out;
