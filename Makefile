@@ -25,6 +25,7 @@ bench:
 	cmake --preset bench
 	cmake --build --preset bench --parallel $(JOBS)
 	python3 bench/run.py
+	python3 bench/serving.py
 
 fuzz:
 	scripts/setup.sh fuzz
