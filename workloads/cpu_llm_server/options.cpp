@@ -105,10 +105,10 @@ std::variant<ServerOptions, Ending> read_options(int count, const char* const* v
   ServerOptions options;
   options.engine.shape = {.hidden = 256,
                           .intermediate = 768,
-                          .layers = 4,
+                          .layers = 3,
                           .heads = 8,
                           .kv_heads = 2,
-                          .vocabulary = 2048};
+                          .vocabulary = 1024};
   options.engine.threads = 0;
   std::vector<std::string> faults;
   describe(app, options, faults);

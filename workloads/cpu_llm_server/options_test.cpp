@@ -46,7 +46,7 @@ TEST(CpuLlmServerOptions, WhatCannotWorkIsRefused) {
   EXPECT_NE(refusal({"--chunk-tokens", "8"}).find("--slots 8"), std::string::npos);
   EXPECT_NE(refusal({"--layers", "1000000"}).find("do not fit"), std::string::npos);
   EXPECT_NE(refusal({"--fault", "x"}).find("unknown kind"), std::string::npos);
-  EXPECT_NE(refusal({"--fault", "slow_layer=at:1s,for:1s,layer:4,by:2x"}).find("layer 4"),
+  EXPECT_NE(refusal({"--fault", "slow_layer=at:1s,for:1s,layer:3,by:2x"}).find("layer 3"),
             std::string::npos);
 }
 

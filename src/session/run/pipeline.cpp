@@ -178,8 +178,8 @@ class Pipeline {
       fail_backend("stage1", done.error());
       return false;
     }
-    if (done->job_failure) {
-      fail_backend("stage1", *done->job_failure);
+    if (done->failure) {
+      fail_backend("stage1", *done->failure);
     } else {
       control_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(done->duration);
     }

@@ -322,6 +322,8 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
           recording_limits(request)));
       if (const auto failure = recording_failure(record)) {
         if (auto of_job = job_failure(request, record)) return {{}, std::move(of_job)};
+        const auto& server = request.options.workload.server;
+        if (record.ended_well() && server && !server->load.empty()) return {{}, failure};
         throw Failure(*failure);
       }
       runs.push_back({number, record.result.duration});

@@ -48,10 +48,10 @@ capture::CaptureLimits recording_limits(const RunRequest& request);
 // Writes the workload's own, unprofiled times to stage1/metrics.json, from the median of `repeats`
 // runs, and returns the duration of a run. If the workload itself fails, this is an error: there is
 // nothing to profile. A distributed job that failed is still recorded, since its failure may be
-// what the user is looking for.
+// what the user is looking for, and so is a server whose load failed or was not held.
 struct ControlRun {
   std::chrono::nanoseconds duration{0};
-  std::optional<Error> job_failure;
+  std::optional<Error> failure;
 };
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
 
