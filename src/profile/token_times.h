@@ -39,8 +39,20 @@ struct TokenRates {
   }
 };
 
-// Times that an engine's requests saw during one uninterrupted recording.
+// Who measured what requests saw.
+enum class ServedBy : uint8_t { steps, requests };
+constexpr auto words_of(ServedBy /*of*/) {
+  using enum ServedBy;
+  return vocabulary<ServedBy>({
+      {steps, "estimated from the engine's steps, without its queue and delivery"},
+      {requests, "requests of a client that were joined to these steps, as the client saw them"},
+  });
+}
+
+// Times that an engine's requests saw during one uninterrupted recording, or during a client's
+// load.
 struct ServedWindow {
+  ServedBy source = ServedBy::steps;
   Milliseconds start;
   Milliseconds span;
   uint64_t batches = 0;
@@ -53,8 +65,11 @@ struct ServedWindow {
   std::optional<Milliseconds> token;
 
   void fields(auto& field) const {
-    field("start_ms", start, "start of its first pass, on the capture's clock");
-    field("span_ms", span, "time from there until the host had chosen the last token");
+    field("source", source, "where the times are from");
+    field("start_ms", start,
+          "start of its first pass, or when the first request was sent, on the capture's clock");
+    field("span_ms", span,
+          "time from there until the host had chosen the last token, or the last request ended");
     field("batches", batches,
           "batches: passes up to a result that the host waited for, one token per sequence");
     field("passes", passes, "passes in all batches");
@@ -64,7 +79,7 @@ struct ServedWindow {
     field("prompts", prompts, "sequences that got their first token");
     field("prompt_ms", prompt,
           "mean time from the start of a prompt's first batch to its first token, including "
-          "tracing overhead");
+          "tracing overhead; of a client's requests, from sent");
     field("tokens", tokens, "tokens that follow another one of their sequence");
     field("token_ms", token,
           "mean time since the sequence's previous token, including tracing overhead");
@@ -86,6 +101,7 @@ struct TokenFigure {
   TokenTime figure = TokenTime::to_first_token;
   std::string stage;
   bool of_requests = false;
+  bool by_client = false;
   ShownTimes time;
   std::optional<Statistics<Milliseconds>> other_windows;
   bool without_tracing = false;
@@ -95,9 +111,13 @@ struct TokenFigure {
   void fields(auto& field) const {
     field("figure", figure, "name of the figure");
     field("stage", stage, "stage that it is measured on");
+    field("of_requests", of_requests,
+          "true if it is what an engine's requests saw (served_window), including tracing overhead "
+          "unless without_tracing");
     field(
-        "of_requests", of_requests,
-        "true if it is what an engine's requests saw (served_window), including tracing overhead");
+        "by_client", by_client,
+        "true if the requests' client measured it, from sent to arrival; otherwise it is estimated "
+        "from steps");
     field("ms", time,
           "time per prefill, decode step or engine step; for requests, per prompt or token");
     field("other_windows_ms", other_windows,
@@ -184,9 +204,11 @@ struct TokenTimes : TokenRates {
     field("request_ms", request,
           "mean prefill plus mean decode; null under continuous batching and with --steps");
     TokenRates::fields(field);
-    field("served", served,
-          "request times of a serving engine, one entry per recording window; empty if passes do "
-          "not show which sequences get a token");
+    field(
+        "served", served,
+        "request times of a serving engine: one entry for the requests of a client that are joined "
+        "to its steps, otherwise one per recording window; empty without such requests if passes "
+        "do not show which sequences get a token");
     field("shown", shown,
           "figures that reports and the page show; null in files of earlier versions");
   }

@@ -145,13 +145,48 @@ class ShownTokens {
     const auto most = std::ranges::max_element(windows, {}, &profile::ServedWindow::tokens);
     if (most == windows.end() || !most->token) return false;
     shown_.served_window = static_cast<uint64_t>(most - windows.begin());
+    show_served_rate(*most);
+    if (most->source == profile::ServedBy::requests && profile_.requests) {
+      add_client_times(*profile_.requests);
+      return true;
+    }
     if (most->prompt) {
       add_of_requests(TokenTime::to_first_token, "prefill", *most->prompt, most->prompts);
     }
     add_of_requests(TokenTime::per_output_token, "decode", *most->token, most->tokens)
         .other_windows = other_windows(*most);
-    show_served_rate(*most);
     return true;
+  }
+
+  // Without a recorder if there was such a load.
+  void add_client_times(const profile::Requests& requests) {
+    const auto add = [&](TokenTime figure, std::string_view stage, const Times& recorded,
+                         const Times* alone) {
+      if (recorded.count == 0) return;
+      profile::TokenFigure& row = shown_.figures.emplace_back();
+      row.figure = figure;
+      row.stage = stage;
+      row.of_requests = true;
+      row.by_client = true;
+      row.time = shown_times(alone == nullptr ? recorded : *alone);
+      row.without_tracing = alone != nullptr;
+      if (alone != nullptr) row.traced = shown_times(recorded);
+    };
+    const auto& alone = requests.unrecorded;
+    add(TokenTime::to_first_token, profile::kPrefill, requests.ttft,
+        alone ? &alone->ttft : nullptr);
+    add(TokenTime::per_output_token, profile::kDecode, requests.itl, alone ? &alone->itl : nullptr);
+  }
+
+  // Rates of the load without a recorder, with the recorded ones beside them.
+  void show_unrecorded_rates(const profile::UnrecordedRequests& alone,
+                             profile::OutputRates& rates) const {
+    const auto& mean = alone.itl.mean;
+    if (!mean || mean->value <= 0) return;
+    rates.traced = rates.per_sequence;
+    rates.per_sequence = profile::TokensPerSecond{kMillisecondsPerSecond / mean->value};
+    rates.all_sequences = alone.load.output_rate;
+    rates.without_tracing = true;
   }
 
   [[nodiscard]] std::optional<Times> other_windows(const profile::ServedWindow& shown) const {
@@ -191,6 +226,11 @@ class ShownTokens {
     rates.without_tracing = !serving && is_untraced(decode_);
     if (rates.without_tracing && !decode_->shown.in_windows) {
       rates.traced = whole ? recorded_.tokens_per_s : recorded_.tokens_per_s_per_sequence;
+    }
+    const bool of_client =
+        std::ranges::any_of(shown_.figures, [](const auto& figure) { return figure.by_client; });
+    if (of_client && profile_.requests->unrecorded) {
+      show_unrecorded_rates(*profile_.requests->unrecorded, rates);
     }
     shown_.output_rates = rates;
   }

@@ -82,7 +82,8 @@ void add_stage1(const Stage1& stage1, Document& document) {
 
 // Times that an engine's requests saw, if known.
 void add_served(const Profile& profile, Document& document) {
-  if (profile.token_times.served.empty()) return;
+  const auto& windows = profile.token_times.served;
+  if (windows.empty() || windows.front().source == profile::ServedBy::requests) return;
   document.heading(3, "Requests");
   document.add(
       table_of("#start (ms) | #duration (ms) | #prompts | #time per prompt, mean (ms) | #tokens "
@@ -106,6 +107,13 @@ void add_served(const Profile& profile, Document& document) {
 std::string rate_sentence(const Profile& profile, const TokenTimesShown& times) {
   const OutputRates rates = times.output_rates.value_or(OutputRates{});
   if (!rates.per_sequence) return {};
+  const ServedWindow* window = shown_window(profile);
+  if (window != nullptr && window->source == profile::ServedBy::requests) {
+    return fmt::format(
+        "As the client saw it, a request gets {} tokens per second, and all requests together get "
+        "{}.",
+        in_unit(rates.per_sequence), in_unit(rates.all_sequences));
+  }
   if (is_serving(profile)) {
     return fmt::format(
         "In the window with the most tokens, a sequence gets {} tokens per second, and all "

@@ -25,6 +25,10 @@ std::string of_words(const Profile& profile, const TokenFigure& figure) {
     const bool step = figure.figure == TokenTime::of_engine_step;
     return typical_of(figure.time, step ? "engine step" : figure.stage);
   }
+  if (figure.by_client) {
+    const bool first = figure.figure == TokenTime::to_first_token;
+    return typical_of(figure.time, first ? "request" : "token") + ", as the client saw it";
+  }
   if (figure.figure == TokenTime::to_first_token) {
     return typical_of(figure.time, "prompt") + ", queueing excluded";
   }
@@ -220,6 +224,7 @@ std::string served_words(const Profile& profile) {
   constexpr size_t kWindowsInASentence = 4;
   const auto& windows = profile.token_times.served;
   if (windows.empty() || windows.size() > kWindowsInASentence) return {};
+  if (windows.front().source == profile::ServedBy::requests) return {};  // they have a section
   const std::string each = joined(windows, "; then ", [](const ServedWindow& window) {
     const std::string prompts =
         window.prompt ? fmt::format("{} of {} ms each, ", counted(window.prompts, "prompt"),

@@ -8,7 +8,7 @@ import { count, ms } from "../format/figures";
 import { spanLink } from "../state/links";
 
 export function requests(app: App): Child {
-  const rows = app.profile.token_times.served;
+  const rows = app.profile.token_times.served.filter((row) => row.source === "steps");
   if (rows.length === 0) return null;
   return section(
     "Requests",
