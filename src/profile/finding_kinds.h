@@ -38,7 +38,21 @@ enum class FindingKind : uint8_t {
   pipeline_bubble,
   expert_imbalance,
   slow_link,
+  requests_delayed_by_prompts,
+  requests_queued,
+  requests_delayed_by_host,
+  requests_without_graph,
+  requests_preempted,
+  requests_delivered_late,
+  requests_at_low_clocks,
+  requests_in_communication,
 };
+
+// Its saving is per request of a client; it has no stage.
+constexpr bool is_of_requests(FindingKind kind) {
+  return kind >= FindingKind::requests_delayed_by_prompts &&
+         kind <= FindingKind::requests_in_communication;
+}
 
 // What each kind means, and the names of the values that each of its findings has; a finding may
 // have more.
@@ -124,6 +138,30 @@ constexpr auto words_of(FindingKind /*of*/) {
       {slow_link,
        {"group", "collective", "message", "link", "bandwidth", "peak_bandwidth", "share_of_peak"},
        "collectives of large messages far below the peak bandwidth of their link"},
+      {requests_delayed_by_prompts,
+       {"requests", "completed"},
+       "requests wait while prompts of others are processed in their batches"},
+      {requests_queued,
+       {"requests", "completed"},
+       "requests wait before the batch that holds their first prompt tokens"},
+      {requests_delayed_by_host,
+       {"requests", "completed"},
+       "requests wait for the engine's own work between passes"},
+      {requests_without_graph,
+       {"requests", "completed"},
+       "steps of requests run without their CUDA graph, or padded to a larger one"},
+      {requests_preempted,
+       {"requests", "completed", "preemptions"},
+       "requests that had started wait outside of every batch"},
+      {requests_delivered_late,
+       {"requests", "completed"},
+       "tokens of requests take long from the host's results to the client"},
+      {requests_at_low_clocks,
+       {"requests", "completed"},
+       "steps of requests take longer while heat or power lowers the clocks"},
+      {requests_in_communication,
+       {"requests", "completed"},
+       "requests wait for communication between GPUs, or for other ranks"},
   });
 }
 

@@ -10,6 +10,7 @@
 #include "profile/finding_values.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/requests.h"
 
 namespace llmprof::profile {
 
@@ -21,6 +22,23 @@ struct FindingValueReasons {
   void fields(auto& field) const {
     field("value", value, "index in values");
     field("reasons", reasons, "reasons that its text gives, in order");
+  }
+};
+
+// A figure of requests that contains the time of a finding.
+struct FigureSaving {
+  RequestFigure figure{};
+  std::optional<Milliseconds> mean;
+  std::optional<Share> quantile;
+  std::optional<Milliseconds> tail;
+
+  void fields(auto& field) const {
+    field("figure", figure, "the figure");
+    field("mean_ms", mean, "potential saving in its mean, upper bound");
+    field("quantile", quantile, "share of the values below the tail; null if the tail is unknown");
+    field("tail_ms", tail,
+          "part of the mean in the tail that values around the median do not have: what the "
+          "finding explains of it");
   }
 };
 
@@ -42,6 +60,7 @@ struct Finding {
   std::vector<FindingValueReasons> value_reasons;
   std::optional<uint64_t> rank;
   bool traced_part = false;
+  std::vector<FigureSaving> figures;
 
   void fields(auto& field) const {
     field("kind", kind, "stable kind, for scripts; stage, kind and subject are its key");
@@ -50,16 +69,20 @@ struct Finding {
     field("recoverable_ms", saving,
           "potential saving per unit, upper bound; null if the capture hides it");
     field("total_recoverable_ms", total_saving,
-          "potential saving over all measured instances of the stage; findings are sorted by it");
+          "potential saving over all measured instances of the stage; for a finding on requests, "
+          "share_of_wall of the time in which requests were in flight; findings are sorted by it");
     field("unit", unit,
-          "unit of recoverable_ms: request; engine step under continuous batching; with a "
+          "unit of recoverable_ms: request (also of findings on requests, which have no stage); "
+          "engine step under continuous batching; with a "
           "selection the stage's name, \"step\" or \"8 steps\"; \"traced part of a request\" if "
           "not all steps were traced");
     field("advice", advice, "what to do");
     field("stage", stage, "stage that it belongs to");
     field("recoverable_ms_per_token", saving_per_token,
           "potential saving over the tokens of all sequences");
-    field("share_of_wall", share_of_wall, "recoverable_ms over the stage's wall time");
+    field("share_of_wall", share_of_wall,
+          "recoverable_ms over the stage's wall time; for a finding on requests, over their mean "
+          "time from sent to end");
     field("subject", subject,
           "distinguishes findings of one kind and stage: for host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
@@ -71,6 +94,8 @@ struct Finding {
     field("rank", rank, "in a job, the rank that others wait for; otherwise null");
     field("traced_part", traced_part,
           "recoverable_ms covers the traced steps only, because other steps were not traced");
+    field("figures", figures,
+          "figures of requests that contain this time; empty unless the finding is on requests");
   }
 };
 

@@ -181,6 +181,57 @@ TEST(Advise, OnExpertsOnlyWhereAnEngineBalancesThem) {
   EXPECT_EQ(advice_for(engine_named("vLLM", true), experts), "As given.");
 }
 
+// Findings on requests belong to no stage.
+profile::Finding finding_on_requests(FindingKind kind, bool full = false, bool saturated = false) {
+  FindingValues values;
+  values.add("batch_is_full", full).add("over_saturated", saturated);
+  profile::Finding finding = finding_of(kind, std::move(values));
+  finding.stage.reset();
+  return finding;
+}
+
+TEST(Advise, EveryEngineOnRequests) {
+  for (const auto& word : profile::kWords<FindingKind>) {
+    if (!profile::is_of_requests(word.value)) continue;
+    for (const std::string_view name : kShippedEngines) {
+      for (unsigned flags = 0; flags < 4; ++flags) {
+        const std::string advice =
+            advice_for(engine_named(name, on_pytorch(name)),
+                       finding_on_requests(word.value, (flags & 1U) != 0, (flags & 2U) != 0));
+        EXPECT_TRUE(advice.ends_with('.')) << name << ", " << word.name << ": " << advice;
+        EXPECT_EQ(advice.find_first_of("{}"), std::string::npos) << advice;
+        EXPECT_EQ(advice.find("  "), std::string::npos) << advice;
+      }
+    }
+  }
+}
+
+TEST(Advise, OnRequestsInTheEnginesOwnOptions) {
+  const auto holds = [](std::string_view engine, FindingKind kind, std::string_view option,
+                        bool full = true, bool saturated = false) {
+    const std::string advice = advice_for(engine_named(engine, on_pytorch(engine)),
+                                          finding_on_requests(kind, full, saturated));
+    return advice.find(option) != std::string::npos;
+  };
+  using enum FindingKind;
+  EXPECT_TRUE(holds("llama.cpp", requests_queued, "-np"));
+  EXPECT_FALSE(holds("llama.cpp", requests_queued, "-np", false));
+  EXPECT_FALSE(holds("llama.cpp", requests_queued, "-np", true, true));
+  EXPECT_TRUE(holds("llama.cpp", requests_delayed_by_prompts, "-b"));
+  EXPECT_TRUE(holds("vLLM", requests_delayed_by_prompts, "--max-num-batched-tokens"));
+  EXPECT_TRUE(holds("vLLM", requests_queued, "--max-num-seqs"));
+  EXPECT_TRUE(holds("vLLM", requests_preempted, "--gpu-memory-utilization"));
+  EXPECT_TRUE(holds("vLLM", requests_delayed_by_host, "--async-scheduling"));
+  EXPECT_TRUE(holds("SGLang", requests_delayed_by_prompts, "--chunked-prefill-size"));
+  EXPECT_TRUE(holds("SGLang", requests_queued, "--max-running-requests"));
+  EXPECT_TRUE(holds("SGLang", requests_without_graph, "--cuda-graph-max-bs"));
+  EXPECT_TRUE(holds("TensorRT-LLM", requests_delayed_by_prompts, "max_num_tokens"));
+  EXPECT_TRUE(holds("TensorRT-LLM", requests_preempted, "free_gpu_memory_fraction"));
+  EXPECT_TRUE(holds("Hugging Face transformers", requests_preempted, "num_blocks"));
+  EXPECT_TRUE(holds("Hugging Face transformers", requests_queued, "max_batch_tokens"));
+  EXPECT_TRUE(holds(profile::kUnknownEngine, requests_delayed_by_prompts, "chunk"));
+}
+
 TEST(Advise, InTheEnginesOwnOptions) {
   const auto holds = [](std::string_view engine, FindingKind kind, std::string_view option) {
     FindingValues values;

@@ -30,11 +30,11 @@ constexpr std::array<std::string_view, 10> kSignKeys = {
     "kernel",     "library", "confidence", "least_share",    "framework"};
 constexpr std::array<std::string_view, 2> kAdviceKeys = {"when", "text"};
 // What `advise` can check in a finding: flags, then texts.
-constexpr std::array<std::string_view, 12> kConditions = {
-    "llm",       "pytorch",      "compiled", "compiled_elsewhere",
-    "quantized", "splits_cache", "decodes",  "graphs_used",
-    "bound_by",  "engine",       "library",  "framework"};
-constexpr size_t kFlags = 8;
+constexpr std::array<std::string_view, 14> kConditions = {
+    "llm",          "pytorch", "compiled",    "compiled_elsewhere", "quantized",
+    "splits_cache", "decodes", "graphs_used", "batch_is_full",      "over_saturated",
+    "bound_by",     "engine",  "library",     "framework"};
+constexpr size_t kFlags = 10;
 
 // Keeps the first mistake, so that callers check only once, at the end.
 class EngineFile {

@@ -135,12 +135,16 @@ std::vector<Finding> find_findings(const FindingEvidence& evidence) {
     return finding.saving &&
            (finding.saving->value <= 0 || finding.share_of_wall.value < kLeastShareOfWall);
   });
+  keep_largest(findings);
+  return findings;
+}
+
+void keep_largest(std::vector<Finding>& findings) {
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     if (a.saving.has_value() != b.saving.has_value()) return !a.saving;
     return a.total_saving > b.total_saving;
   });
   if (findings.size() > kMost) findings.resize(kMost);
-  return findings;
 }
 
 }  // namespace llmprof::analysis

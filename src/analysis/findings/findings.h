@@ -42,4 +42,7 @@ struct FindingEvidence {
 // Sorted by total potential saving in the capture (total_saving), largest first.
 std::vector<Finding> find_findings(const FindingEvidence& evidence);
 
+// Sorts findings of several origins like these, and keeps the first ten.
+void keep_largest(std::vector<Finding>& findings);
+
 }  // namespace llmprof::analysis

@@ -192,9 +192,8 @@ std::string first_fix_sentence(const Profile& profile) {
   if (first == nullptr) return {};
   const std::string saving =
       joined({fmt::format("{} ms", ms(first->saving)), per_unit(*first)}, " ");
-  return fmt::format("Fix first: {}; potential saving up to {} ({} of {}'s wall time).",
-                     after_colon(first->title), saving, percent(first->share_of_wall),
-                     first->stage.value_or("the timeline"));
+  return fmt::format("Fix first: {}; potential saving up to {} ({}).", after_colon(first->title),
+                     saving, share_words(*first));
 }
 
 // What to know before trusting the rest.

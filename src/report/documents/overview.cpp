@@ -67,9 +67,8 @@ std::string finding_line(const Finding& finding) {
     return fmt::format("{}. What to do: {}", finding.title, after_colon(sentence(finding.advice)));
   }
   const std::string per = per_unit(finding);
-  return fmt::format("{}: up to {} ms{}{}, {} of {}'s wall time{}. What to do: {}", finding.title,
-                     ms(finding.saving), per.empty() ? "" : " ", per,
-                     percent(finding.share_of_wall), finding.stage.value_or("the timeline"),
+  return fmt::format("{}: up to {} ms{}{}, {}{}. What to do: {}", finding.title, ms(finding.saving),
+                     per.empty() ? "" : " ", per, share_words(finding),
                      profile::has_flag(finding.values, profile::kTracingIncluded)
                          ? ", tracing overhead included"
                          : "",

@@ -195,15 +195,20 @@ void add_recommendations(const Profile& profile, Document& document) {
   const std::string why = not_available(why_no_findings(profile));
   if (!document.begin(2, "Recommendations", none, why)) return;
   Table table = table_of(
-      "what was found | what to do | stage | # | #share of the stage's wall time", findings,
+      "what was found | what to do | stage | # | per | #share of the stage's wall time", findings,
       [](const Finding& finding) {
         return cells(finding.title, finding.advice, or_missing(finding.stage), ms(finding.saving),
+                     per_unit(finding),
                      percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
       },
       kShownRows);
   const std::string unit = per_unit(profile);
+  const bool mixed = unit.empty() && std::ranges::any_of(findings, [](const Finding& each) {
+                       return each.unit.has_value();
+                     });
   table.columns[3].title =
-      fmt::format("potential saving, up to (ms {})", unit.empty() ? "per instance" : unit);
+      mixed ? "potential saving, up to (ms)"
+            : fmt::format("potential saving, up to (ms {})", unit.empty() ? "per instance" : unit);
   if (hidden && (findings.empty() || findings.front().saving)) {
     table.rows.insert(
         table.rows.begin(),
@@ -211,9 +216,9 @@ void add_recommendations(const Profile& profile, Document& document) {
                           percent(hidden->share_of_gpu_time)),
               "Record again with nsys profile --cuda-graph-trace=node first: the rows below "
               "cover only the other kernels.",
-              kMissing, kMissing, kMissing));
+              kMissing, kMissing, kMissing, kMissing));
   }
-  document.add(std::move(table));
+  document.add(std::move(table.show_if(mixed, "per")));
   const bool floors = std::ranges::any_of(findings, [](const auto& finding) {
     using enum FindingKind;
     return finding.kind == gemm_above_floor || finding.kind == gemv_above_floor ||

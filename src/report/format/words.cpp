@@ -1,10 +1,13 @@
 #include "report/format/words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.h"
+#include "report/format/figures.h"
 
 namespace llmprof::report {
 namespace {
@@ -173,6 +176,13 @@ std::string enumeration(const std::vector<std::string>& words) {
 std::string per_unit(const Finding& finding) {
   if (!finding.unit) return {};
   return (finding.traced_part ? "in the " : "per ") + *finding.unit;
+}
+
+std::string share_words(const Finding& finding) {
+  const std::string of = profile::is_of_requests(finding.kind)
+                             ? "the requests' time from sent to end"
+                             : finding.stage.value_or("the timeline") + "'s wall time";
+  return fmt::format("{} of {}", percent(finding.share_of_wall), of);
 }
 
 }  // namespace llmprof::report

@@ -214,4 +214,7 @@ inline std::string joined(const std::vector<std::string>& texts, std::string_vie
 // part of a request"; empty if unknown.
 std::string per_unit(const Finding& finding);
 
+// "26.8 % of decode's wall time": what a finding's saving is part of.
+std::string share_words(const Finding& finding);
+
 }  // namespace llmprof::report

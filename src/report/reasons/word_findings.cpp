@@ -35,6 +35,13 @@ constexpr Phrase kPhrases[] = {
      "{longest_kernels}"},
     {"kernel_evidence", "{saving}[kernels_per_pass?: {kernel_counts}]; {longest_kernels}"},
     {"counted_twice", "; other findings may include the same time"},
+    {"of_the_tail",
+     "[*tail_part/?; of the slowest {tail_share:g%} of [@tail_part=ttft?times to first "
+     "token][@tail_part=itl?gaps between tokens] (from {tail_from:ms} ms on) it is {tail_part:ms} "
+     "of {tail_mean:ms} ms on average, and {tail_median:ms} ms around the median]"},
+    {"of_requests",
+     "up to {recoverable:ms} ms {per} ({share_of_wall:percent} of the time from sent to end of all "
+     "requests), in {requests:plain} of {completed:~request}{of_the_tail}"},
 };
 
 // For CPUs; conf/engines has the advice for GPUs.
@@ -228,6 +235,28 @@ constexpr auto kFindingTexts = [] {
        "{peak_bandwidth:scaled}",
        "Check how the devices are connected (nvidia-smi topo -m), and which transport and "
        "algorithm NCCL chose (NCCL_DEBUG=INFO)."},
+      // What requests of a client waited for; conf/engines has the advice.
+      {requests_delayed_by_prompts, "Prompts of other requests delay tokens",
+       "{of_requests}[delayer?; request {delayer} delays others most: {delayer_time:ms} ms, summed "
+       "over {delayer_requests:~request}]"},
+      {requests_queued, "Requests wait before the engine starts them",
+       "{of_requests}[largest_batch?; the largest batch gives {largest_batch:~sequence} a "
+       "token[most_in_flight?, and up to {most_in_flight:~request} [most_in_flight=1?was][!most_in_"
+       "flight=1?were] in flight]][over_saturated?; requests arrive faster than they are "
+       "answered]"},
+      {requests_delayed_by_host, "Requests wait for the host between steps",
+       "{of_requests}{counted_twice}"},
+      {requests_without_graph, "Steps of requests run without their CUDA graph, or padded",
+       "{of_requests}{counted_twice}"},
+      {requests_preempted, "Requests are taken out of the batch",
+       "{of_requests}; {preemptions:~preemption}"},
+      {requests_delivered_late, "Tokens take long from the engine to the client",
+       "{of_requests}[delivery_median?; a token takes {delivery_median:ms} ms (median), "
+       "{delivery_p99:ms} ms (p99)]"},
+      {requests_at_low_clocks, "Steps of requests take longer at lowered clocks",
+       "{of_requests}{counted_twice}"},
+      {requests_in_communication, "Requests wait for communication between GPUs",
+       "{of_requests}{counted_twice}"},
   });
 }();
 

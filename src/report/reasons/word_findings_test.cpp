@@ -171,6 +171,17 @@ FindingValues values_of(FindingKind kind) {
                            .add("bandwidth", profile::BytesPerSecond{100e9})
                            .add("peak_bandwidth", profile::BytesPerSecond{450e9})
                            .add("share_of_peak", Share{0.222}));
+    case FindingKind::requests_preempted:
+      values.add("preemptions", 3);
+      [[fallthrough]];
+    case FindingKind::requests_delayed_by_prompts:
+    case FindingKind::requests_queued:
+    case FindingKind::requests_delayed_by_host:
+    case FindingKind::requests_without_graph:
+    case FindingKind::requests_delivered_late:
+    case FindingKind::requests_at_low_clocks:
+    case FindingKind::requests_in_communication:
+      return std::move(values.add("requests", 14).add("completed", 64));
   }
   return values;
 }
@@ -196,6 +207,7 @@ Finding worded(Finding finding, bool on_cpu = false) {
 
 // Analysis fills in the advice of conf/engines.
 bool advised_by_engine(std::string_view kind) {
+  if (profile::is_of_requests(profile::find_word<FindingKind>(kind).value())) return true;
   for (const FindingKind each :
        {FindingKind::launch_bound, FindingKind::gap_between_steps, FindingKind::synchronization,
         FindingKind::gemm_above_floor, FindingKind::gemv_above_floor,
@@ -356,6 +368,43 @@ TEST(FindingWords, SayWhatASavingIsPer) {
   finding.traced_part = true;
   EXPECT_TRUE(
       worded(finding).evidence.starts_with("up to 3.500 ms in the traced part of a request ("));
+}
+
+Finding on_requests(FindingKind kind, FindingValues more) {
+  Finding finding = example(kind, std::move(more));
+  finding.stage.reset();
+  return worded(std::move(finding));
+}
+
+TEST(FindingWords, OfRequestsNameThePartOfTheTail) {
+  FindingValues values;
+  values.add("tail_part", Milliseconds{34.1}, "itl")
+      .add("tail_mean", Milliseconds{48.2}, "itl")
+      .add("tail_from", Milliseconds{45.2}, "itl")
+      .add("tail_median", Milliseconds{0.2}, "itl")
+      .add("tail_share", Share{1 - 0.99}, "itl")
+      .add("delayer", "32")
+      .add("delayer_time", Milliseconds{478})
+      .add("delayer_requests", 7);
+  const Finding prompts = on_requests(FindingKind::requests_delayed_by_prompts, values);
+  EXPECT_EQ(prompts.evidence,
+            "up to 3.500 ms per request (38.9 % of the time from sent to end of all requests), in "
+            "14 of 64 requests; of the slowest 1 % of gaps between tokens (from 45.200 ms on) it "
+            "is 34.100 of 48.200 ms on average, and 0.200 ms around the median; request 32 delays "
+            "others most: 478.000 ms, summed over 7 requests");
+}
+
+TEST(FindingWords, OfTheQueueNameItsLimits) {
+  FindingValues values;
+  values.add("largest_batch", 8).add("most_in_flight", 12).add("over_saturated", true);
+  const Finding queue = on_requests(FindingKind::requests_queued, values);
+  EXPECT_TRUE(queue.evidence.ends_with(
+      "; the largest batch gives 8 sequences a token, and up to 12 requests were in flight; "
+      "requests arrive faster than they are answered"))
+      << queue.evidence;
+  EXPECT_EQ(on_requests(FindingKind::requests_preempted, {}).evidence.find("3 preemptions") ==
+                std::string::npos,
+            false);
 }
 
 TEST(FindingWords, AdviceThatAnEngineHasStaysAndGetsItsGap) {

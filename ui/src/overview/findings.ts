@@ -24,11 +24,12 @@ function findingItem(app: App, finding: Finding): HTMLElement {
           figure(ms(finding.recoverable_ms), finding.recoverable_ms, `ms ${perUnit(finding)}, upper bound`),
           h("span", { class: "unit" }, ` ms ${perUnit(finding)}`),
         ];
-  const share = finding.stage && [
+  const whole = finding.figures.length > 0 ? "the requests' time" : finding.stage && `${finding.stage}'s wall time`;
+  const share = whole && [
     bar(finding.share_of_wall),
     " ",
-    figure(percent(finding.share_of_wall), finding.share_of_wall, `of ${finding.stage}'s wall time`),
-    ` of ${finding.stage}'s wall time`,
+    figure(percent(finding.share_of_wall), finding.share_of_wall, `of ${whole}`),
+    ` of ${whole}`,
   ];
   const links = findingLinks(app, finding);
   return h(
