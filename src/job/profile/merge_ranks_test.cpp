@@ -94,6 +94,34 @@ TEST(MergeRanks, EqualRanksHaveTheTimesOfOne) {
   EXPECT_EQ(job->ranks[1].steps_left_out, 0U);
 }
 
+// The client's requests are the job's; of two ranks, the one that could join them counts.
+TEST(MergeRanks, RequestsAreThoseOfTheRankThatJoinedThem) {
+  std::vector<RankPart> parts = {part_of(0), part_of(1)};
+  for (RankPart& part : parts) {
+    profile::Requests& requests = part.profile.requests.emplace();
+    requests.join.state = profile::JoinState::no_clock;
+    requests.completed = 3;
+    requests.itl.count = 10;
+  }
+  profile::Requests& joined = *parts[1].profile.requests;
+  joined.join.state = profile::JoinState::joined;
+  joined.itl.count = 20;
+  joined.batches.resize(1);
+  joined.batches[0].first_step = 1;
+  joined.batches[0].steps = 2;
+  profile::RequestGap& gap = joined.slowest_gaps.emplace_back();
+  gap.step = 1'000'000;  // no such step
+  const auto job = merged(std::move(parts));
+  ASSERT_TRUE(job && job->requests);
+  EXPECT_EQ(job->requests->itl.count, 20U);
+  EXPECT_EQ(job->requests->batches[0].first_step, 1U);  // all ranks have the same steps
+  EXPECT_EQ(job->requests->batches[0].steps, 2U);
+  EXPECT_FALSE(job->requests->slowest_gaps[0].step);
+  ASSERT_EQ(job->token_times.served.size(), 1U);
+  EXPECT_EQ(job->token_times.served[0].source, profile::ServedBy::requests);
+  EXPECT_EQ(job->token_times.served[0].tokens, 20U);
+}
+
 TEST(MergeRanks, BudgetsSumToTheWallTime) {
   RankPart late = part_of(1);
   for (profile::Stage& stage : late.profile.stages) {

@@ -43,6 +43,7 @@ void merge(Topic<"key figures">, const Ranks& ranks, profile::Profile& job);
 void merge(Topic<"coverage">, const Ranks& ranks, profile::Profile& job);
 void merge(Topic<"stages">, const Ranks& ranks, profile::Profile& job);
 void merge(Topic<"stage notes">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"requests">, const Ranks& ranks, profile::Profile& job);
 void merge(Topic<"token times">, const Ranks& ranks, profile::Profile& job);
 void merge(Topic<"workload's own times">, const Ranks& ranks, profile::Profile& job);
 void merge(Topic<"kernels">, const Ranks& ranks, profile::Profile& job);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/requests/served_requests.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/statistics/statistics.h"
 #include "base/units.h"
@@ -141,6 +142,7 @@ void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile&
       made.tokens_per_s = profile::TokensPerSecond{per_sequence * sequences};
     }
   }
+  made.served = analysis::served_or_estimated(profile.requests, {});
   double wall = 0;
   double busy = 0;
   for (const profile::Stage& stage : profile.stages) {
