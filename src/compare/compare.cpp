@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/quantiles.h"
 #include "compare/changes/changes.h"
 #include "compare/comparability/comparability.h"
+#include "compare/comparability/loads.h"
 #include "compare/likeness/comparable_steps.h"
 #include "compare/quantities/judging.h"
 #include "compare/quantities/quantities.h"
+#include "compare/requests/request_quantities.h"
+#include "compare/requests/requests_diff.h"
 #include "compare/statistics/estimate.h"
 #include "profile/json/json.h"
 #include "profile/lost_data.h"
@@ -36,6 +40,11 @@ SideRun described(const Run& run) {
   return side;
 }
 
+bool has_kernels(const Sides& sides) {
+  const auto any = [](const Run& run) { return run.profile.totals.kernel_count > 0; };
+  return std::ranges::any_of(sides.base, any) || std::ranges::any_of(sides.now, any);
+}
+
 void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels_seen,
                     std::vector<StageQuantities>& quantities, Diff& diff) {
   for (const std::string& stage : common_stages(sides)) {
@@ -45,7 +54,10 @@ void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels
     for (Comparison& each : of_stage.compare_all()) diff.comparisons.push_back(std::move(each));
     diff.stages.push_back(diff_stage(sides, stage, all_kernels_seen));
   }
-  if (quantities.empty()) diff.stages.push_back(diff_all_kernels(sides));
+  // A load on its own has no kernels.
+  if (quantities.empty() && (!diff.requests || has_kernels(sides))) {
+    diff.stages.push_back(diff_all_kernels(sides));
+  }
 }
 
 // Its times are per instance, and no instance's end was recorded.
@@ -87,6 +99,7 @@ std::string measured(const profile::Profile& from) {
   only.kernels = from.kernels;
   only.kernel_sequences = from.kernel_sequences;
   only.operators = from.operators;
+  only.requests = from.requests;
   only.device_time = from.device_time;
   return profile::json::described_to_json(only);
 }
@@ -162,11 +175,16 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   if (!diff.damage.empty()) judging.withheld = NoAnswer::damaged;
   if (!comparable) judging.withheld = NoAnswer::not_comparable;
   std::vector<StageQuantities> quantities;
+  std::optional<RequestQuantities> requests;
   // Kernels, budgets and utilization of another processor are worth showing next to each other.
   const auto blocks_all = [](const Aspect& each) {
     return each.blocking && each.aspect != AspectKind::gpu;
   };
   if (!has_any(blocks_all)) {
+    requests =
+        RequestQuantities::of(sides, judging, why_no_answer_on_requests(sides, diff.aspects));
+    if (requests) diff.comparisons = requests->compare_all();
+    diff.requests = diff_requests(sides);
     compare_stages(sides, judging, !has(AspectKind::hidden_graphs), quantities, diff);
   }
   if (comparable) {
@@ -174,9 +192,11 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
     diff.findings = find_finding_changes(sides, options.threshold);
   } else {
     quantities.clear();  // rules do not apply to incomparable sides
+    requests.reset();
   }
   for (const Rule& rule : options.rules) {
-    for (GateResult& result : evaluate(rule, quantities)) diff.gates.push_back(std::move(result));
+    auto results = evaluate(rule, quantities, requests ? &*requests : nullptr);
+    std::ranges::move(results, std::back_inserter(diff.gates));
   }
   diff.identical = comparable &&
                    std::ranges::all_of(

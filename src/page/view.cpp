@@ -282,8 +282,13 @@ std::string view_json(const compare::Diff& diff) {
   for (const auto& word : profile::kWords<compare::MatchedBy>) {
     matched_by[std::string(word.name)] = word.meaning;
   }
+  Json request_parts = Json::object();
+  for (const auto& word : profile::kWords<profile::RequestPart>) {
+    request_parts[std::string(word.name)] = report::part_words(word.value);
+  }
   return text_of({{"classes", class_list()},
                   {"parts", part_list(parts)},
+                  {"request_parts", std::move(request_parts)},
                   {"made_by", diff.tool.name + " " + diff.tool.version},
                   {"title", report::diff_title(diff)},
                   {"verdict", report::verdict_words(diff)},

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/units.h"
+#include "compare/comparability/loads.h"
 #include "profile/machine_load.h"
 
 namespace llmprof::compare {
@@ -166,6 +167,7 @@ class Aspects {
     if (!base && !now) return;
     found_.push_back({aspect, std::move(base), std::move(now), blocking, {}});
   }
+  void add_found(Aspect aspect) { found_.push_back(std::move(aspect)); }
   std::vector<Aspect> take() {
     std::ranges::stable_sort(
         found_, [](const Aspect& a, const Aspect& b) { return a.blocking && !b.blocking; });
@@ -317,6 +319,7 @@ std::vector<Aspect> find_aspects(const Sides& sides) {
   add_model(sides, aspects);
   add_work(aspects);
   add_recording(sides, aspects);
+  for (Aspect& aspect : find_load_aspects(sides)) aspects.add_found(std::move(aspect));
   return aspects.take();
 }
 

@@ -13,7 +13,8 @@ namespace llmprof::compare {
 namespace {
 
 constexpr std::string_view kExample =
-    "write it as decode.step.p50<=+2%, prefill.wall.mean<=+5%&+0.2ms or class.gemm.ms<=+1%";
+    "write it as decode.step.p50<=+2%, prefill.wall.mean<=+5%&+0.2ms, class.gemm.ms<=+1% or "
+    "requests.ttft.p99<=+5%";
 
 tl::unexpected<Error> wrong(std::string_view rule, std::string_view what) {
   return fail(ErrorKind::usage,
@@ -53,24 +54,40 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
                fmt::format("'{}' is not a limit in %, ms, us or ns", to_printable(text)));
 }
 
-// [STAGE.]class.NAME[.STATISTIC], or STAGE.QUANTITY[.STATISTIC].
+bool is_known_part(ComparedQuantity quantity) {
+  return !quantity.part || profile::is_known(*quantity.part);
+}
+
+std::string available_quantities(bool of_requests) {
+  constexpr auto kNames = std::span(profile::kNames<ComparedQuantity>);
+  if (!of_requests) {
+    return fmt::format("{}, class.NAME", fmt::join(kNames.first<std::size(kQuantities)>(), ", "));
+  }
+  constexpr auto kOfRequests =
+      kNames.subspan<std::size(kQuantities), std::size(kRequestQuantities) + kRequestParts>();
+  return fmt::format("{}", fmt::join(kOfRequests, ", "));
+}
+
+// [STAGE.]class.NAME[.STATISTIC], requests.part.NAME, or STAGE.QUANTITY[.STATISTIC].
 Result<void> set_metric(std::string_view metric, Rule& rule) {
   const auto parts = trimmed_pieces(metric, '.');
   if (parts.size() < 2) return wrong(rule.text, "it names no quantity of a stage");
   size_t at = 0;
   if (parts[at] != "class") rule.stage = parts[at++];
   const bool of_class = parts[at] == "class" && at + 1 < parts.size();
+  const bool of_part = parts[at] == "part" && at + 1 < parts.size();
   std::string name(parts[at++]);
   if (of_class) {
     name = std::string(kClass).append(parts[at++]);
     std::ranges::replace(name, '_', ' ');  // "moe_routing"
   }
+  if (of_part) name = std::string(kPart).append(parts[at++]);
   const auto quantity = profile::read_word<ComparedQuantity>(name);
-  if (!quantity) {
-    constexpr auto kNames =
-        std::span(profile::kNames<ComparedQuantity>).first<std::size(kQuantities)>();
-    return wrong(rule.text, fmt::format("unknown quantity '{}'; available: {}, class.NAME",
-                                        to_printable(name), fmt::join(kNames, ", ")));
+  const bool of_requests = rule.stage == kRequests;
+  if (!quantity || !is_known_part(*quantity) || quantity->is_of_requests() != of_requests) {
+    return wrong(rule.text, fmt::format("unknown quantity '{}' of {}; available: {}",
+                                        to_printable(name), of_requests ? "requests" : "a stage",
+                                        available_quantities(of_requests)));
   }
   rule.quantity = *quantity;
   const auto rest = std::span(parts).subspan(at);
@@ -137,18 +154,26 @@ Result<Rule> parse_rule(std::string_view text, std::string_view from) {
   return rule;
 }
 
-std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages) {
+std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
+                                 const RequestQuantities* requests) {
   std::vector<GateResult> results;
+  const auto add = [&](std::string_view stage, Comparison measured) {
+    GateResult& result = results.emplace_back(result_of(rule));
+    result.stage = stage;
+    result.outcome = outcome_of(rule, measured);
+    result.measured = std::move(measured);
+  };
+  if (requests != nullptr && rule.stage == kRequests) {
+    if (auto measured = requests->compare(rule.quantity, rule.statistic)) {
+      add(kRequests, std::move(*measured));
+    }
+  }
   for (const StageQuantities& stage : stages) {
     if (rule.stage && *rule.stage != stage.stage()) continue;
     const auto& named = rule.quantity.kernel_class;
     if (named && std::ranges::find(stage.classes(), *named) == stage.classes().end()) continue;
     auto measured = stage.compare(rule.quantity, rule.statistic);
-    if (!measured) continue;
-    GateResult& result = results.emplace_back(result_of(rule));
-    result.stage = stage.stage();
-    result.outcome = outcome_of(rule, *measured);
-    result.measured = std::move(*measured);
+    if (measured) add(stage.stage(), std::move(*measured));
   }
   if (results.empty()) {
     results.push_back(result_of(rule));

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "compare/model/diff.h"
 #include "compare/quantities/quantities.h"
+#include "compare/requests/request_quantities.h"
 
 namespace llmprof::compare {
 
@@ -24,12 +25,15 @@ struct Rule {
   std::optional<double> absolute;  // in the quantity's unit; with both, both must be exceeded
 };
 
-// STAGE.QUANTITY[.STATISTIC]<=LIMIT[&LIMIT], or >=; class.NAME.ms for [STAGE.]class.NAME.mean.
+// STAGE.QUANTITY[.STATISTIC]<=LIMIT[&LIMIT], or >=; class.NAME.ms for [STAGE.]class.NAME.mean;
+// STAGE is "requests" for quantities of a client's requests, and then class.NAME is part.NAME.
 // A limit is signed: +2%, -5%, +0.2ms, +30us. Errors are of kind usage.
 Result<Rule> parse_rule(std::string_view text, std::string_view from);
 
 // One result per rule and matching stage; a rule whose quantity no stage has is `cannot_tell`.
-std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages);
+// `requests` is null if a side has none.
+std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
+                                 const RequestQuantities* requests = nullptr);
 
 Verdict verdict_of(std::span<const GateResult> results);
 

@@ -29,6 +29,15 @@ TEST(Rule, NamesStageQuantityStatisticAndLimits) {
   ASSERT_TRUE(of_stage) << of_stage.error().message;
   EXPECT_EQ(of_stage->stage, "decode");
   EXPECT_EQ(to_string(of_stage->quantity), "class.moe routing");
+  const auto ttft = parse_rule("requests.ttft.p99<=+5%", "here");
+  ASSERT_TRUE(ttft) << ttft.error().message;
+  EXPECT_EQ(ttft->stage, "requests");
+  EXPECT_EQ(to_string(ttft->quantity), "ttft");
+  EXPECT_EQ(ttft->statistic, Statistic::p99);
+  const auto queue = parse_rule("requests.part.others_prefill<=+2ms", "here");
+  ASSERT_TRUE(queue) << queue.error().message;
+  EXPECT_EQ(to_string(queue->quantity), "part.others_prefill");
+  EXPECT_EQ(queue->statistic, Statistic::mean);
   const auto speed = parse_rule("decode.tokens_per_s>=-3%", "here");
   ASSERT_TRUE(speed) << speed.error().message;
   EXPECT_FALSE(speed->at_most);
@@ -36,12 +45,27 @@ TEST(Rule, NamesStageQuantityStatisticAndLimits) {
 }
 
 TEST(Rule, RefusesWhatItDoesNotUnderstand) {
-  for (const char* text :
-       {"", "decode.step.p50", "decode.step.p51<=+2%", "decode.stp.p50<=+2%", "decode<=+2%",
-        "decode.step.p50<=2%", "decode.step.p50<=+2", "decode.step.p50<=+x%",
-        "decode.step.p50<=+2%&+3%", "decode.step.p50<=+nan%", "decode.step.p50<=+inf%",
-        "decode.step.p50<=-infinityms", "decode.step.p50<=+1e999%", "decode.step.p50<=+2kg",
-        "class.gemm.kg<=+1%"}) {
+  for (const char* text : {"",
+                           "decode.step.p50",
+                           "decode.step.p51<=+2%",
+                           "decode.stp.p50<=+2%",
+                           "decode<=+2%",
+                           "decode.step.p50<=2%",
+                           "decode.step.p50<=+2",
+                           "decode.step.p50<=+x%",
+                           "decode.step.p50<=+2%&+3%",
+                           "decode.step.p50<=+nan%",
+                           "decode.step.p50<=+inf%",
+                           "decode.step.p50<=-infinityms",
+                           "decode.step.p50<=+1e999%",
+                           "decode.step.p50<=+2kg",
+                           "class.gemm.kg<=+1%",
+                           "decode.ttft.p99<=+5%",
+                           "requests.step.p50<=+5%",
+                           "ttft.p99<=+5%",
+                           "requests.part.lunch<=+5%",
+                           "requests.part<=+5%",
+                           "requests.ttft.p98<=+5%"}) {
     const auto rule = parse_rule(text, "here");
     ASSERT_FALSE(rule) << text;
     EXPECT_EQ(rule.error().kind, ErrorKind::usage) << text;

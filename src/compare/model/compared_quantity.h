@@ -10,19 +10,37 @@
 
 #include "compare/model/words.h"
 #include "profile/budget_parts.h"
+#include "profile/requests.h"
 
 namespace llmprof::compare {
 
-// The last three are constants divided by the wall time.
-enum class Measured : uint8_t { wall, busy, idle, kernels, one_class, tokens_per_s, mfu, mbu };
+// From ttft to goodput: of a client's requests. The last three are constants divided by the wall
+// time.
+enum class Measured : uint8_t {
+  wall,
+  busy,
+  idle,
+  kernels,
+  one_class,
+  ttft,
+  itl,
+  tpot,
+  e2e,
+  request_part,
+  goodput,
+  tokens_per_s,
+  mfu,
+  mbu,
+};
 
 // Either: per step if the stage has steps.
-enum class Per : uint8_t { step, instance, either };
+enum class Per : uint8_t { step, instance, either, request };
 
 struct ComparedQuantity {
   Measured measured{};
   Per per{};
   std::optional<profile::KernelClass> kernel_class = {};  // of one_class
+  std::optional<profile::RequestPart> part = {};          // of request_part
 
   bool operator==(const ComparedQuantity&) const = default;
 
@@ -31,21 +49,30 @@ struct ComparedQuantity {
     return measured == Measured::wall || measured == Measured::idle;
   }
   [[nodiscard]] bool is_from_wall() const { return measured >= Measured::tokens_per_s; }
+  [[nodiscard]] bool is_of_requests() const { return per == Per::request; }
 };
 
-// As diff.json spells them: "class.gemm".
+// As diff.json spells them: "class.gemm", "part.queue".
 inline constexpr std::string_view kClass = "class.";
-inline constexpr auto kClassNames = [] {
+inline constexpr std::string_view kPart = "part.";
+template <class Word, size_t count>
+consteval auto names_with(std::string_view prefix) {
   constexpr size_t kLongest = 32;
-  std::array<std::array<char, kLongest>, profile::kClassParts> names{};
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto prefix = std::ranges::copy(kClass, names[i].begin());
-    std::ranges::copy(profile::kNames<profile::KernelClass>[i], prefix.out);
+  std::array<std::array<char, kLongest>, count> names{};
+  for (size_t i = 0; i < count; ++i) {
+    const auto end = std::ranges::copy(prefix, names[i].begin());
+    std::ranges::copy(profile::kNames<Word>[i], end.out);
   }
   return names;
-}();
+}
+inline constexpr auto kClassNames = names_with<profile::KernelClass, profile::kClassParts>(kClass);
+inline constexpr size_t kRequestParts = profile::kNames<profile::RequestPart>.size();
+inline constexpr auto kPartNames = names_with<profile::RequestPart, kRequestParts>(kPart);
 constexpr ComparedQuantity time_of(profile::KernelClass kernel_class) {
   return {Measured::one_class, Per::either, kernel_class};
+}
+constexpr ComparedQuantity time_of(profile::RequestPart part) {
+  return {Measured::request_part, Per::request, {}, part};
 }
 
 inline constexpr profile::Word<ComparedQuantity> kQuantities[] = {
@@ -61,9 +88,23 @@ inline constexpr profile::Word<ComparedQuantity> kQuantities[] = {
     {{Measured::mfu, Per::either}, "on wall time", "mfu"},
     {{Measured::mbu, Per::either}, "on wall time", "mbu"},
 };
+inline constexpr profile::Word<ComparedQuantity> kRequestQuantities[] = {
+    {{Measured::ttft, Per::request}, "time to first token of requests", "ttft"},
+    {{Measured::itl, Per::request}, "inter-token latency of requests", "itl"},
+    {{Measured::tpot, Per::request}, "time per output token of requests", "tpot"},
+    {{Measured::e2e, Per::request}, "end-to-end time of requests", "e2e"},
+    {{Measured::goodput, Per::request}, "requests per second that meet all objectives", "goodput"},
+};
 constexpr auto words_of(ComparedQuantity /*of*/) {
-  std::array<profile::Word<ComparedQuantity>, std::size(kQuantities) + profile::kClassParts> words;
+  std::array<profile::Word<ComparedQuantity>, std::size(kQuantities) +
+                                                  std::size(kRequestQuantities) + kRequestParts +
+                                                  profile::kClassParts>
+      words;
   auto at = std::ranges::copy(kQuantities, words.begin()).out;
+  at = std::ranges::copy(kRequestQuantities, at).out;
+  for (size_t i = 0; i < kRequestParts; ++i) {
+    *at++ = {time_of(static_cast<profile::RequestPart>(i)), "", kPartNames[i].data()};
+  }
   for (size_t i = 0; i < profile::kClassParts; ++i) {
     *at++ = {time_of(static_cast<profile::KernelClass>(i)), "", kClassNames[i].data()};
   }
@@ -79,14 +120,20 @@ inline std::string_view to_string(compare::ComparedQuantity quantity) {
   for (const auto& word : kWords<compare::ComparedQuantity>) {
     if (word.value == quantity) return word.name;
   }
-  // The class is of another version's profile.json.
+  // The class or part is of another version's profile.json.
   LaterNames& later = later_names<compare::ComparedQuantity>();
-  const auto name = std::string(compare::kClass).append(to_string(quantity.kernel_class.value()));
+  const auto name =
+      quantity.part ? std::string(compare::kPart).append(to_string(*quantity.part))
+                    : std::string(compare::kClass).append(to_string(quantity.kernel_class.value()));
   return later.at(*later.find_or_add(name, SIZE_MAX));
 }
 
 template <>
 inline std::optional<compare::ComparedQuantity> read_word(std::string_view name) {
+  if (name.starts_with(compare::kPart)) {
+    const auto part = read_word<RequestPart>(name.substr(compare::kPart.size()));
+    return part ? std::optional(compare::time_of(*part)) : std::nullopt;
+  }
   if (!name.starts_with(compare::kClass)) return find_word<compare::ComparedQuantity>(name);
   const auto kernel_class = read_word<KernelClass>(name.substr(compare::kClass.size()));
   if (!kernel_class) return std::nullopt;

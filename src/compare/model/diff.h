@@ -11,6 +11,7 @@
 #include "profile/context.h"
 #include "profile/finding_kinds.h"
 #include "profile/quantity.h"
+#include "profile/requests.h"
 #include "profile/steps.h"
 
 namespace llmprof::compare {
@@ -157,10 +158,12 @@ struct Comparison {
   std::optional<NoAnswer> why_not;
 
   void fields(auto& field) const {
-    field("stage", stage, "as in profile.json; \"all kernels\" without stages");
+    field(
+        "stage", stage,
+        "as in profile.json; \"all kernels\" without stages; \"requests\" for a client's requests");
     field("quantity", quantity,
           "what is compared; class.X: kernel time of that class, including overlap, per step, or "
-          "per instance if the stage has no steps");
+          "per instance if the stage has no steps; part.X: time of requests that was spent on it");
     field("statistic", statistic, "statistic that is compared");
     field("unit", unit, "unit of the values");
     field("times", times, "source of the times");
@@ -343,6 +346,54 @@ struct FindingChange {
   }
 };
 
+struct RequestPartChange {
+  profile::RequestPart part{};
+  WholeNanoseconds base;
+  WholeNanoseconds now;
+  WholeNanoseconds difference;
+  std::optional<Share> points;
+
+  void fields(auto& field) const {
+    field("part", part, "part of the requests' time, as in profile.json");
+    field("base_ns", base, "mean per completed request");
+    field("new_ns", now, "base_ns for the new side");
+    field("difference_ns", difference, "new minus base");
+    field("points", points, "difference over the base's mean time");
+  }
+};
+
+// Where the requests of a client spent their time, on both sides.
+struct RequestsDiff {
+  uint64_t base_completed = 0;
+  uint64_t now_completed = 0;
+  uint64_t base_failed = 0;
+  uint64_t now_failed = 0;
+  WholeNanoseconds base;
+  WholeNanoseconds now;
+  WholeNanoseconds difference;
+  std::optional<Share> relative;
+  std::vector<RequestPartChange> parts;
+  std::vector<RequestPartChange> first_token_parts;
+  std::string why;
+
+  void fields(auto& field) const {
+    field("base_completed", base_completed, "completed requests, over all runs");
+    field("new_completed", now_completed, "base_completed for the new side");
+    field("base_failed", base_failed, "requests that did not complete, over all runs");
+    field("new_failed", now_failed, "base_failed for the new side");
+    field("base_ns", base, "mean time from sent to end, over all completed requests");
+    field("new_ns", now, "base_ns for the new side");
+    field("difference_ns", difference, "new minus base; comparisons has its interval");
+    field("relative", relative, "difference over base");
+    field("parts", parts,
+          "largest difference first; the parts sum exactly to difference_ns; empty unless the "
+          "requests of all runs are joined");
+    field("first_token_parts", first_token_parts,
+          "the same for the time to first token, of requests that got one");
+    field("why", why, "the changes in words");
+  }
+};
+
 struct GateResult {
   std::string rule;
   std::string from;
@@ -357,7 +408,7 @@ struct GateResult {
     field("rule", rule, "rule as written");
     field("from", from, "the command line, or a file in conf/gate");
     field("outcome", outcome, "verdict on the rule");
-    field("stage", stage, "stage that it was measured in; empty if there is none");
+    field("stage", stage, "stage that it was measured in, or \"requests\"; empty if there is none");
     field("relative_limit", relative_limit, "limit of the difference over base");
     field("absolute_limit_ms", absolute_limit,
           "limit of the difference; with both limits, only a difference beyond both fails");
@@ -408,6 +459,7 @@ struct Diff {
   std::vector<GateResult> gates;
   std::vector<Comparison> comparisons;
   std::vector<StageDiff> stages;
+  std::optional<RequestsDiff> requests;
   std::vector<FindingChange> findings;
   std::vector<StepGroup> groups;
   std::vector<LeftOut> left_out;
@@ -431,6 +483,8 @@ struct Diff {
     field("gates", gates, "gate rules, in order");
     field("comparisons", comparisons, "compared quantities with their intervals, by stage");
     field("stages", stages, "where the difference is, by stage; means over all runs");
+    field("requests", requests,
+          "requests of a client, by what they spent their time on; null unless all runs have them");
     field("findings", findings, "findings that changed; gone and new ones first");
     field("groups", groups, "groups of steps that were compared with each other");
     field("left_out", left_out, "steps and instances that were excluded, and why");

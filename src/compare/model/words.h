@@ -35,7 +35,14 @@ constexpr auto words_of(Answer /*of*/) {
 enum class Direction : uint8_t { better, worse };
 
 // Why no answer is given, regardless of the figures.
-enum class NoAnswer : uint8_t { damaged, shared_cpus, recorded_differently, not_comparable };
+enum class NoAnswer : uint8_t {
+  damaged,
+  shared_cpus,
+  recorded_differently,
+  not_comparable,
+  other_load,
+  failed_requests,
+};
 constexpr auto words_of(NoAnswer /*of*/) {
   using enum NoAnswer;
   return vocabulary<NoAnswer>({
@@ -44,6 +51,9 @@ constexpr auto words_of(NoAnswer /*of*/) {
       {recorded_differently,
        "the sides were recorded by different tools, or CUDA graphs are hidden on one side"},
       {not_comparable, "the sides are only listed side by side"},
+      {other_load, "requests were sent at another rate, at other times or with other prompts"},
+      {failed_requests,
+       "clearly more requests failed on one side; completed ones are not a fair sample"},
   });
 }
 
@@ -64,6 +74,8 @@ enum class Method : uint8_t {
   none,
   as_recorded,
   from_wall,
+  paired_bootstrap,
+  both_intervals,
 };
 constexpr auto words_of(Method /*of*/) {
   using enum Method;
@@ -76,6 +88,8 @@ constexpr auto words_of(Method /*of*/) {
       {none, "one value per side, or too few for a percentile"},
       {as_recorded, "single runs without profiling: assumed to vary like the recorded times"},
       {from_wall, "interval of the wall time that it is computed from"},
+      {paired_bootstrap, "bootstrap over requests that were sent to both sides of one run each"},
+      {both_intervals, "the sides' own intervals together"},
   });
 }
 
@@ -133,13 +147,16 @@ constexpr auto words_of(Statistic /*of*/) {
   });
 }
 
-enum class ComparedUnit : uint8_t { ms, tokens_per_s, fraction };
+enum class ComparedUnit : uint8_t { ms, tokens_per_s, fraction, requests_per_s };
 constexpr auto words_of(ComparedUnit /*of*/) {
-  return vocabulary<ComparedUnit>({{ComparedUnit::tokens_per_s, "", "tokens/s"}});
+  return vocabulary<ComparedUnit>({
+      {ComparedUnit::tokens_per_s, "", "tokens/s"},
+      {ComparedUnit::requests_per_s, "", "requests/s"},
+  });
 }
 
 // What varies between the values that an interval is computed from.
-enum class NoiseOf : uint8_t { runs, steps, instances };
+enum class NoiseOf : uint8_t { runs, steps, instances, requests };
 
 enum class ContextBy : uint8_t { context_tokens, step_of_instance };
 constexpr auto words_of(ContextBy /*of*/) {
@@ -205,6 +222,11 @@ enum class AspectKind : uint8_t {
   untraced,
   cpu_peaks,
   shared_cpus,
+  load,
+  schedule,
+  prompts,
+  failed_requests,
+  output_tokens,
 };
 constexpr auto words_of(AspectKind /*of*/) {
   using enum AspectKind;
@@ -236,6 +258,11 @@ constexpr auto words_of(AspectKind /*of*/) {
       {cpu_peaks,
        "the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides)"},
       {shared_cpus, "CPUs used by other programs during the run"},
+      {load, "how requests were sent (they are not compared)"},
+      {schedule, "when requests were sent, as by another seed (they are not compared)"},
+      {prompts, "prompt tokens of requests (they are not compared)"},
+      {failed_requests, "requests that did not complete"},
+      {output_tokens, "output tokens of requests"},
   });
 }
 

@@ -27,9 +27,7 @@ double value_of(const Row& row, ComparedQuantity quantity) {
         if (known == quantity.kernel_class) return profile::to_milliseconds(time.value).value;
       }
       break;
-    case Measured::tokens_per_s:
-    case Measured::mfu:
-    case Measured::mbu:
+    default:  // of requests, or of the wall time
       break;
   }
   return 0;
@@ -323,6 +321,7 @@ std::optional<Comparison> StageQuantities::from_wall(ComparedQuantity quantity) 
 
 std::optional<Comparison> StageQuantities::measure(ComparedQuantity quantity,
                                                    Statistic statistic) const {
+  if (quantity.is_of_requests()) return std::nullopt;
   if (quantity.is_from_wall()) return from_wall(quantity);
   std::optional<Comparison> found;
   if (quantity == untraced_quantity()) {

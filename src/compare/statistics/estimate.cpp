@@ -2,27 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
-#include "base/quantiles.h"
+#include "compare/statistics/resampling.h"
 
 namespace llmprof::compare {
 namespace {
 
-constexpr size_t kFewestForBootstrap = 8;
-constexpr size_t kMostResamples = 1000;
-constexpr size_t kFewestResamples = 200;
 constexpr size_t kFirstResamples = 20;
 constexpr double kFineEnough = 0.05;
 constexpr double kMostDeviations = 3;
-// Values drawn in all resamples together; if there would be more, fewer resamples are drawn.
-constexpr size_t kMostDrawn = 1'000'000;
-// A percentile is unknown if fewer values lie beyond it.
-constexpr double kFewestBeyond = 5;
-
-// Fixed, so that comparing the same two sides again gives the same interval.
-using Random = std::mt19937_64;
-constexpr uint64_t kSeed = 20261115;
 
 size_t count_of(std::span<const Series> runs) {
   size_t count = 0;
@@ -55,16 +43,6 @@ double difference(const GroupedValues& base, const GroupedValues& now,
   return sum;
 }
 
-// Draws circular blocks of consecutive values, as many values as there are.
-void draw(size_t length, Random& random, std::vector<uint32_t>& drawn) {
-  std::ranges::fill(drawn, 0);
-  const size_t size = drawn.size();
-  for (size_t taken = 0; taken < size;) {
-    const size_t first = random() % size;
-    for (size_t i = 0; i < length && taken < size; ++i, ++taken) ++drawn[(first + i) % size];
-  }
-}
-
 // Each value minus the mean of its group: differences between groups are not noise.
 std::vector<double> residuals(const Series& series, size_t groups) {
   std::vector<double> sum(groups, 0);
@@ -78,15 +56,6 @@ std::vector<double> residuals(const Series& series, size_t groups) {
     rest[i] -= sum[series.groups[i]] / count[series.groups[i]];
   }
   return rest;
-}
-
-bool enough_beyond(size_t count, Statistic statistic) {
-  constexpr double kTenth = 0.1;
-  constexpr double kHundredth = 0.01;
-  const auto values = static_cast<double>(count);
-  if (statistic == Statistic::p90) return values * kTenth >= kFewestBeyond;
-  if (statistic == Statistic::p99) return values * kHundredth >= kFewestBeyond;
-  return true;
 }
 
 // Per group, from the deviation of the first resamples: most others are no further away. A
@@ -111,8 +80,7 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   const GroupedValues now_values(now, weights.size());
   into.base_block = block_length(residuals(base, weights.size()));
   into.now_block = block_length(residuals(now, weights.size()));
-  const size_t both = base.values.size() + now.values.size();
-  const size_t resamples = std::clamp(kMostDrawn / both, kFewestResamples, kMostResamples);
+  const size_t resamples = resamples_of(base.values.size() + now.values.size());
   Random random(kSeed);
   std::vector<uint32_t> base_drawn(base.values.size());
   std::vector<uint32_t> now_drawn(now.values.size());
@@ -137,10 +105,8 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   };
   const double base_blocks = blocks(base.values.size(), into.base_block);
   const double now_blocks = blocks(now.values.size(), into.now_block);
-  const double fewest = std::min(base_blocks, now_blocks);
-  // Resampled sums vary less than new data would, by the share of one block.
-  const double error = deviation(differences) * std::sqrt(fewest / std::max(fewest - 1, 1.0));
-  const double half = student_t_975(base_blocks + now_blocks - 2) * error;
+  const double half = half_of_interval(deviation(differences), std::min(base_blocks, now_blocks),
+                                       base_blocks + now_blocks - 2);
   into.low = *into.difference - half;
   into.high = *into.difference + half;
   into.method = Method::block_bootstrap;

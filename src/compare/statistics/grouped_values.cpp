@@ -1,19 +1,12 @@
-#include "compare/statistics/estimate.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "compare/statistics/estimate.h"
+#include "compare/statistics/resampling.h"
+
 namespace llmprof::compare {
 namespace {
-
-double fraction_of(Statistic statistic) {
-  constexpr double kMedian = 0.5;
-  constexpr double kTenth = 0.9;
-  constexpr double kHundredth = 0.99;
-  if (statistic == Statistic::p99) return kHundredth;
-  return statistic == Statistic::p90 ? kTenth : kMedian;
-}
 
 // Ascending values that were drawn, each with its count.
 struct WeightedValues {

@@ -28,9 +28,33 @@ constexpr auto kMeasuredWords = [] {
       {idle, "{device} idle{per}"},
       {kernels, "kernel time{per}"},
       {one_class, "{kernel_class} kernels"},
+      {ttft, "time to first token"},
+      {itl, "inter-token latency"},
+      {tpot, "time per output token"},
+      {e2e, "end-to-end time"},
+      {request_part, "{part}{per}"},
+      {goodput, "goodput"},
       {tokens_per_s, "tokens per second"},
       {mfu, "MFU on wall time"},
       {mbu, "MBU on wall time"},
+  });
+}();
+
+constexpr auto kPartWords = [] {
+  using enum profile::RequestPart;
+  return profile::texts<profile::RequestPart>({
+      {queue, "queue"},
+      {own_prefill, "own prefill"},
+      {others_prefill, "prefill of others"},
+      {own_decode, "own decode"},
+      {others_decode, "decode of others"},
+      {out_of_batch, "out of the batch"},
+      {host, "host"},
+      {graph_miss, "graph misses and padding"},
+      {lowered_clocks, "lowered clocks"},
+      {communication, "communication"},
+      {delivery, "delivery"},
+      {not_recorded, "not recorded"},
   });
 }();
 
@@ -39,6 +63,8 @@ constexpr auto kWhyNotWords = profile::texts<NoAnswer>({
     {NoAnswer::shared_cpus, "other programs used the CPUs"},
     {NoAnswer::recorded_differently, "the sides were recorded differently"},
     {NoAnswer::not_comparable, "side by side: the sides are not comparable"},
+    {NoAnswer::other_load, "the requests were sent differently"},
+    {NoAnswer::failed_requests, "the sides differ in failed requests"},
 });
 
 template <class Test>
@@ -86,8 +112,15 @@ std::string missing_words(const Comparison& comparison) {
 bool is_shown(const Diff& diff, const Comparison& comparison) {
   const Per per = comparison.quantity.per;
   if (per == (in_steps(diff, comparison.stage) ? Per::instance : Per::step)) return false;
-  // Recorded wall and idle time includes recording overhead.
-  if (!comparison.quantity.is_of_host() || comparison.times == Times::untraced) return true;
+  // Recorded wall and idle time includes recording overhead, and so do times of requests.
+  if (comparison.times == Times::untraced) return true;
+  if (comparison.quantity.is_of_requests()) {
+    return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
+      return each.times == Times::untraced && each.quantity == comparison.quantity &&
+             each.statistic == comparison.statistic;
+    });
+  }
+  if (!comparison.quantity.is_of_host()) return true;
   return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
     return each.times == Times::untraced && (each.quantity.per == Per::step) == (per == Per::step);
   });
@@ -108,6 +141,8 @@ Figure value_figure(const Comparison& comparison, const std::optional<double>& v
       return {Figure::Of::rate, value, {}};
     case ComparedUnit::fraction:
       return {Figure::Of::share, value, {}};
+    case ComparedUnit::requests_per_s:
+      return {Figure::Of::rate, value, {}};
     case ComparedUnit::ms:
       break;
   }
@@ -148,11 +183,17 @@ std::string answer_words(const Comparison& comparison, Share threshold) {
   return why.empty() ? answer : fmt::format("{}: {}", answer, why);
 }
 
+std::string_view part_words(profile::RequestPart part) { return kPartWords[part]; }
+
 std::string quantity_words(const Comparison& comparison, bool on_cpu) {
-  const auto& [measured, per, kernel_class] = comparison.quantity;
+  const auto& [measured, per, kernel_class, part] = comparison.quantity;
+  constexpr auto kPer = profile::texts<Per>({{Per::step, " per step"},
+                                             {Per::instance, " per instance"},
+                                             {Per::either, " per instance"},
+                                             {Per::request, " per request"}});
   std::string words = fmt::format(
       fmt::runtime(kMeasuredWords[measured]), fmt::arg("device", on_cpu ? "CPU" : "GPU"),
-      fmt::arg("per", per == Per::step ? " per step" : " per instance"),
+      fmt::arg("per", kPer[per]), fmt::arg("part", part ? part_words(*part) : ""),
       fmt::arg("kernel_class", kernel_class ? shown_text(to_string(*kernel_class)) : ""));
   if (comparison.statistic != compare::Statistic::mean) {
     words += fmt::format(", {}", to_string(comparison.statistic));

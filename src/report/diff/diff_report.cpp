@@ -39,7 +39,8 @@ void add_verdict(const Diff& diff, Document& document) {
 }
 
 void add_why_and_gates(const Diff& diff, Document& document) {
-  if (!diff.stages.empty()) document.heading(2, "What changed");
+  if (!diff.stages.empty() || diff.requests) document.heading(2, "What changed");
+  if (diff.requests) document.paragraph(diff.requests->why);
   for (const StageDiff& stage : diff.stages) document.paragraph(stage.why);
   if (diff.gates.empty()) return;
   document.heading(2, "Gate");
@@ -68,7 +69,8 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
       },
       rows));
   document.paragraph(
-      "Times are means in ms. Better and worse: the interval is beyond ±{0}; unchanged: it is "
+      "Times are in ms, means unless a statistic is named. Better and worse: the interval is "
+      "beyond ±{0}; unchanged: it is "
       "inside. How it decides: docs/diff.md.",
       round_percent(diff.threshold));
 }
@@ -229,7 +231,8 @@ Document document_of(const Diff& diff, std::string title, size_t rows, size_t ke
   add_verdict(diff, document);
   add_why_and_gates(diff, document);
   add_comparisons(diff, rows, false, document);
-  if (!diff.stages.empty()) document.heading(2, "Where the difference is");
+  if (!diff.stages.empty() || diff.requests) document.heading(2, "Where the difference is");
+  add_requests(diff, document);
   for (const StageDiff& stage : diff.stages) {
     add_budget(stage, rows, document);
     add_kernels(stage, kernel_rows, document);

@@ -62,8 +62,20 @@ std::string answer_words(const compare::Comparison& comparison, Share threshold)
 // Why a quantity has no answer, and how many runs would give one: a sentence without its full stop.
 std::string why_not_words(const compare::Comparison& comparison);
 
+// "prefill of others".
+std::string_view part_words(profile::RequestPart part);
+
 // "wall time per step", "gemm kernels".
 std::string quantity_words(const compare::Comparison& comparison, bool on_cpu);
+
+// ---- requests of a client: request_diff_words.cpp
+
+// What happened to them, as a part of a sentence; empty without requests on both sides.
+std::string requests_clause(const compare::Diff& diff);
+// A paragraph: what changed, by how much, and on which part of their time.
+std::string requests_words(const compare::Diff& diff);
+// Tables of the parts of their time.
+void add_requests(const compare::Diff& diff, Document& document);
 
 // ---- word_diff
 

@@ -292,10 +292,14 @@ std::string summary_words(const Diff& diff) {
                : "The sides are not comparable; their figures are only listed side by side.";
   }
   if (diff.identical) return "Both sides hold the same measurements.";
+  const std::string requests = requests_clause(diff);
+  std::string stages;
   if (diff.stages.empty() || diff.stages.front().unit == compare::TimeUnit::capture) {
+    if (!requests.empty()) return sentence(requests);
     return "No stage was found on both sides; kernels of whole captures are listed side by side.";
   }
-  return stage_words(diff);
+  if (requests.empty()) return stage_words(diff);
+  return sentence(fmt::format("{}; {}", requests, stage_words(diff)));
 }
 
 std::string cause_words(const Cause& cause) {
@@ -316,6 +320,7 @@ void word_diff(Diff& diff) {
   for (compare::Aspect& aspect : diff.aspects) aspect.text = aspect_words(aspect);
   for (compare::GateResult& gate : diff.gates) gate.text = gate_words(gate, diff);
   for (StageDiff& stage : diff.stages) stage.why = why_words(diff, stage);
+  if (diff.requests) diff.requests->why = requests_words(diff);
   diff.summary = summary_words(diff);
 }
 

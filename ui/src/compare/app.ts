@@ -1,6 +1,6 @@
 // The data that the views of a comparison get.
 import type { PageApp } from "../app";
-import type { Diff, KernelChange } from "../data/diff";
+import type { Diff, KernelChange, RequestPartChange } from "../data/diff";
 import type { View } from "../data/view";
 
 export interface Launches {
@@ -11,6 +11,8 @@ export interface Launches {
 /** Texts from C++ for the page of a comparison, in the order of diff.json's lists. */
 export interface CompareView extends Pick<View, "made_by" | "title" | "classes" | "parts"> {
   verdict: string;
+  /** Parts of the time of requests, in words. */
+  request_parts: Partial<Record<RequestPartChange["part"], string>>;
   /** What kernels of both sides were matched by, in words. */
   matched_by: Partial<Record<KernelChange["matched_by"], string>>;
   /** `shown`: in reports a stage has rows of one unit, and its wall time once. */

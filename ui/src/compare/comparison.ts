@@ -19,6 +19,7 @@ import type { CompareApp } from "./app";
 import { budgetOf } from "./budgets";
 import { axisHead, ChangeAxis, differenceBar, intervalCell } from "./interval";
 import { kernelRowsOf, kernelTable, type KernelRow } from "./kernel_rows";
+import { requestsSection } from "./requests";
 import { answer, intervalText, quantitiesOf, unitText, valueText } from "./quantities";
 
 const SHOWN_KERNELS = 10;
@@ -314,17 +315,19 @@ function mount(app: CompareApp): MountedView {
     damage(app),
     diff.aspects.filter((aspect) => aspect.blocking).map((aspect) => h("p", { class: "warning" }, aspect.text)),
     tiles(app),
-    diff.stages.length > 0 &&
+    (diff.stages.length > 0 || diff.requests) &&
       section(
         "What changed",
         h(
           "div",
           { class: "why" },
+          diff.requests && h("p", {}, prose(diff.requests.why)),
           diff.stages.map((stage) => h("p", {}, prose(stage.why))),
         ),
       ),
     gates(app),
     notes(app),
+    requestsSection(app),
     diff.stages.map((stage, index) => stageSection(app, stage, index)),
     h("div", { class: "rules" }, app.words.of("Stages and steps")),
     ranks(app),

@@ -9,7 +9,7 @@ import { axisHead, ChangeAxis, intervalCell } from "./interval";
 
 export function valueText(row: Pick<Comparison, "unit">, value: number | null): string {
   if (row.unit === "fraction") return percent(value);
-  return row.unit === "tokens/s" ? rate(value) : fineMs(value);
+  return row.unit === "tokens/s" || row.unit === "requests/s" ? rate(value) : fineMs(value);
 }
 
 export const unitText = (row: Pick<Comparison, "unit">): string => (row.unit === "fraction" ? "" : row.unit);

@@ -10,5 +10,6 @@ export type ChangedKernel = KernelChange["base_kernels"][number];
 export type GateResult = Diff["gates"][number];
 export type RankDiff = Diff["ranks"][number];
 export type FindingChange = Diff["findings"][number];
+export type RequestPartChange = NonNullable<Diff["requests"]>["parts"][number];
 
 export const msOf = (ns: number): number => ns / 1e6;
