@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/budget/slow_steps.h"
 #include "analysis/communication/collectives.h"
@@ -8,6 +9,7 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/same_work.h"
 #include "analysis/requests/find_requests.h"
+#include "analysis/requests/request_findings.h"
 #include "analysis/result/parts.h"
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/measure_stages.h"
@@ -151,11 +153,17 @@ std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& sta
                                            const UntracedStages& untraced, const OfStages& savings,
                                            const UseOfPeaks& use, const KernelRanking& ranking,
                                            const RankedRoofline& roofline, const Counters& counters,
-                                           const profile::Engine& engine) {
+                                           const profile::Engine& engine,
+                                           const std::optional<profile::Requests>& requests) {
   auto findings =
       find_findings({in.trace, stages, untraced.budgets, savings, use, ranking, roofline,
                      in.options.selection, counters, engine, &untraced.stages});
   if (in.device == trace::DeviceKind::gpu) advise(in.rules.engines, engine, findings);
+  if (!requests) return findings;
+  auto of_requests = find_request_findings(*requests);
+  advise(in.rules.engines, engine, of_requests);
+  std::ranges::move(of_requests, std::back_inserter(findings));
+  keep_largest(findings);
   return findings;
 }
 

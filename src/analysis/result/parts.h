@@ -8,7 +8,6 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
-#include "analysis/requests/served_windows.h"
 #include "analysis/engine/engine.h"
 #include "analysis/findings/findings.h"
 #include "analysis/kernel_order/kernel_order.h"
@@ -17,6 +16,7 @@
 #include "analysis/operators/operators.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/ranking/kernels.h"
+#include "analysis/requests/served_windows.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/savings/savings.h"
 #include "analysis/stages/stages.h"
@@ -40,7 +40,8 @@ std::optional<profile::Overhead> overhead(
 profile::StagesFound stages_found(const Stages& stages);
 profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                 const UseOfPeaks& use,
-                                const std::vector<profile::ServedWindow>& windows);
+                                const std::vector<profile::ServedWindow>& windows,
+                                const std::optional<profile::Requests>& requests);
 
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const UseOfPeaks& utilization, const Counters& counters,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/requests/served_requests.h"
 #include "analysis/result/parts.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/statistics/statistics.h"
@@ -90,7 +91,8 @@ std::optional<profile::Stage1> stage1(const trace::Trace& trace, const Stages& s
 
 profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                 const UseOfPeaks& use,
-                                const std::vector<profile::ServedWindow>& windows) {
+                                const std::vector<profile::ServedWindow>& windows,
+                                const std::optional<profile::Requests>& requests) {
   const TokenWalls walls = token_walls(stages);
   profile::TokenTimes result = analysis::token_times(walls);
   const Stage* prefill = measured_stage(stages, profile::kPrefill);
@@ -101,7 +103,7 @@ profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const 
   }
   add_rates(summarize(walls.per_token).mean, use, result);
   result.gpu_busy_share_of_wall = busy_share(stages, budgets);
-  result.served = windows;
+  result.served = served_or_estimated(requests, windows);
   return result;
 }
 
