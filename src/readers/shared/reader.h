@@ -84,6 +84,9 @@ inline constexpr std::string_view kRequestsFormat = "requests";
 // What `llmprof load` writes, files of its form, and transformers' own timestamps.
 extern const Reader kOwnRequestsReader;
 
+// vllm bench serve --save-result --save-detailed: one run, or one per line (--append-result).
+extern const Reader kVllmBenchReader;
+
 // SGLang's bench_serving --output-details: no times of day, only durations. Of several runs in one
 // file, the last is read.
 extern const Reader kSglangBenchReader;
