@@ -32,7 +32,8 @@ template <StatedTimes which>
 std::optional<double> percentile_in_ms(StatedInputs& of, double percent) {
   const std::vector<double>& times = of.times(which);
   if (times.empty()) return std::nullopt;
-  return stated_percentile(times, percent) / kNanosecondsPerMillisecond;
+  const auto percentile = of.nearest_percentiles ? nearest_percentile : stated_percentile;
+  return percentile(times, percent) / kNanosecondsPerMillisecond;
 }
 
 double stated_median(const std::vector<double>& times) {
@@ -153,12 +154,9 @@ bool deviates(double stated, double computed) {
            kTolerance * std::max({1.0, std::abs(stated), std::abs(computed)}));
 }
 
-}  // namespace
-
-std::vector<profile::StatedFigure> stated_figures(const trace::Trace& trace,
-                                                  const ClientRequests& requests) {
+std::vector<profile::StatedFigure> figures_from(StatedInputs& inputs, const trace::Trace& trace,
+                                                const ClientRequests& requests) {
   const trace::RequestFile& file = requests.file_of(trace);
-  StatedInputs inputs(trace, requests);
   std::vector<profile::StatedFigure> figures;
   for (const auto& [name, value] : file.stated) {
     if (file.source == RequestSource::aiperf) {
@@ -175,6 +173,27 @@ std::vector<profile::StatedFigure> stated_figures(const trace::Trace& trace,
     }
   }
   return figures;
+}
+
+bool any_deviates(const std::vector<profile::StatedFigure>& figures) {
+  return std::ranges::any_of(figures, [](const profile::StatedFigure& figure) {
+    return figure.computed && deviates(figure.stated, *figure.computed);
+  });
+}
+
+}  // namespace
+
+std::vector<profile::StatedFigure> stated_figures(const trace::Trace& trace,
+                                                  const ClientRequests& requests) {
+  StatedInputs inputs(trace, requests);
+  auto figures = figures_from(inputs, trace, requests);
+  if (requests.file_of(trace).source != RequestSource::vllm_bench || !any_deviates(figures)) {
+    return figures;
+  }
+  // Other programs write files of this form, with the nearest value as percentile.
+  inputs.nearest_percentiles = true;
+  auto nearest = figures_from(inputs, trace, requests);
+  return any_deviates(nearest) ? figures : nearest;
 }
 
 void report_deviations(const std::string& file, const std::vector<profile::StatedFigure>& figures,

@@ -125,4 +125,9 @@ double stated_percentile(const std::vector<double>& times, double percent) {
   return times[below] + (times[below + 1] - times[below]) * (place - std::floor(place));
 }
 
+double nearest_percentile(const std::vector<double>& times, double percent) {
+  const double place = percent / kPercent * static_cast<double>(times.size() - 1);
+  return times[static_cast<size_t>(std::nearbyint(place))];
+}
+
 }  // namespace llmprof::analysis

@@ -30,6 +30,9 @@ class StatedInputs {
   // In nanoseconds, in order; collected once.
   const std::vector<double>& times(StatedTimes which);
 
+  // Percentiles are measured values; otherwise they are interpolated.
+  bool nearest_percentiles = false;
+
   [[nodiscard]] double completed() const;
   [[nodiscard]] double not_completed() const;
   // Sums over completed requests.
@@ -52,5 +55,8 @@ double stated_mean(const std::vector<double>& times);
 double stated_std(const std::vector<double>& times);
 // Between the two nearest ranks, as numpy's default method interpolates; `percent` is 0 to 100.
 double stated_percentile(const std::vector<double>& times, double percent);
+
+// The value whose rank is nearest to that place; of two, the one with the even index.
+double nearest_percentile(const std::vector<double>& times, double percent);
 
 }  // namespace llmprof::analysis
