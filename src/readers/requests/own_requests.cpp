@@ -60,7 +60,7 @@ class OwnRequest {
     for (const auto [key, value] : object) {
       if (!value.is_null() && !take(key, value)) return false;
     }
-    const bool ended = row_.end != trace::kNoTime;
+    const bool ended = row_.end != trace::kNoTime || finished_;
     const RequestStatus status = status_.value_or(RequestStatus::completed);
     row_.status = status == RequestStatus::completed && !ended ? RequestStatus::cut : status;
     if (first_step_ && row_.sent != trace::kNoTime && *first_step_ >= row_.sent) {
@@ -167,11 +167,17 @@ class OwnRequest {
     return true;
   }
 
-  // From the request's first step to its last one.
+  // The request's first step and its last one; negative: it had none.
   bool take_lifespan(dom::element value) {
     dom::array times;
-    if (value.get(times) != simdjson::SUCCESS || times.size() == 0) return false;
-    return take_seconds(*times.begin(), first_step_.emplace());
+    double first = 0;
+    double last = 0;
+    if (value.get(times) != simdjson::SUCCESS || times.size() != 2) return false;
+    if (times.at(0).get(first) != simdjson::SUCCESS) return false;
+    if (times.at(1).get(last) != simdjson::SUCCESS) return false;
+    if (first >= 0) first_step_ = nanoseconds_of_seconds(first);
+    finished_ = last >= 0;
+    return true;
   }
 
   // llama-server's own measurements.
@@ -183,6 +189,7 @@ class OwnRequest {
   RequestRow& row_;
   std::optional<RequestStatus> status_;
   std::optional<Nanoseconds> first_step_;
+  bool finished_ = false;
 };
 
 class OwnRequestsFile {

@@ -118,6 +118,20 @@ TEST(OwnRequests, ReadTimestampsOfTransformers) {
   EXPECT_EQ(trace.requests.status[0], RequestStatus::completed);
 }
 
+// The client may have recorded only what the engine states.
+TEST(OwnRequests, OfTransformersEndWithTheirLifespan) {
+  const trace::Trace trace = read_own_text(
+      R"({"clock": "perf_counter = CLOCK_MONOTONIC s", "requests": [
+          {"id": "0", "submitted_s": 1.5, "lifespan": [1.75, 2.5], "timestamps": [2, 2.25]},
+          {"id": "1", "submitted_s": 1.5, "lifespan": [-1, -1], "timestamps": []}]})");
+  ASSERT_EQ(trace.requests.size(), 2U);
+  EXPECT_EQ(trace.requests.status[0], RequestStatus::completed);
+  EXPECT_EQ(trace.requests.end[0], kNoTime);
+  EXPECT_EQ(trace.requests.queued[0], 250'000'000);
+  EXPECT_EQ(trace.requests.status[1], RequestStatus::cut);
+  EXPECT_EQ(trace.requests.queued[1], kNoTime);
+}
+
 TEST(OwnRequests, KeysAfterTheRequestsCountToo) {
   const trace::Trace trace = read_own_text(
       R"({"format": "llmprof requests", "requests": [{"sent_ns": 5, "chunks": [[6, 1]], "end_ns": 7},
