@@ -165,6 +165,7 @@ BatchPass pass_of(const Stages& stages, uint32_t row, bool replayed) {
   pass.busy = step.work.busy;
   pass.rows = step.batch;
   pass.tokens = step.tokens;
+  pass.prompt_tokens = step.phases.prefill.tokens;
   pass.replayed = replayed;
   return pass;
 }

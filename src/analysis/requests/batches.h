@@ -19,8 +19,9 @@ struct BatchPass {
   // Sequences that get a token; 0 if the host does not read its results; none: unknown. With
   // prompts, an annotated pass may give fewer: those that continue are counted.
   std::optional<uint64_t> rows;
-  std::optional<uint64_t> tokens;  // that pass through its layers
-  bool replayed = false;           // by a CUDA graph
+  std::optional<uint64_t> tokens;         // that pass through its layers
+  std::optional<uint64_t> prompt_tokens;  // of them, those of prompts; none: not annotated
+  bool replayed = false;                  // by a CUDA graph
 
   [[nodiscard]] bool takes_prompts() const { return kind != StepKind::decode; }
 };

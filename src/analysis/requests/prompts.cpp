@@ -28,7 +28,8 @@ std::vector<PromptTokens> tokens_of_passes(const EngineBatches& engine, const En
       decode_rows -= decoded;
     }
     const uint64_t tokens = pass.tokens.value_or(decoded + 1);
-    found.push_back({row, tokens - std::min(tokens, decoded), pass.rows.value_or(1) > decoded});
+    const uint64_t of_prompts = pass.prompt_tokens.value_or(tokens - std::min(tokens, decoded));
+    found.push_back({row, of_prompts, pass.rows.value_or(1) > decoded});
   }
   return found;
 }

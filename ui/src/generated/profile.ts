@@ -835,9 +835,9 @@ export interface Requests {
   parts_ns: Record<string, number>;
   /** what makes the slowest ones slow; empty unless joined */
   tail: RequestsTail[];
-  /** requests that others waited for, largest first */
+  /** requests whose prompt others waited for, largest first */
   delayers: RequestsDelayers[];
-  /** who delayed whom, largest first */
+  /** who delayed whom by a prompt: the 1,000 largest, largest first */
   delays: RequestsDelays[];
   /** decode batches by their size */
   steps_by_size: RequestsStepsBySize[];
@@ -1025,7 +1025,7 @@ export type RequestsTailPartsPart =
 export interface RequestsDelayers {
   /** id of the request that others waited for */
   by: string;
-  /** time that others waited for its prefill or decode, after their first token (ns) */
+  /** time that others waited for its prompt, after their first token (ns) */
   ns: number;
   /** the same before their first token (ns) */
   of_first_tokens_ns: number;
@@ -1040,7 +1040,7 @@ export interface RequestsDelays {
   by: string;
   /** id of the request that waited */
   of: string;
-  /** time that `of` waited for prefill or decode of `by`, after its first token (ns) */
+  /** time that `of` waited for the prompt of `by`, after its first token (ns) */
   ns: number;
   /** the same before its first token (ns) */
   of_first_token_ns: number;
@@ -1078,7 +1078,7 @@ export interface RequestsSlowestGaps {
   step: number | null;
   /** parts of the gap; they sum to ns */
   parts_ns: Record<string, number>;
-  /** id of the request whose prefill or decode delayed it most; null if none did */
+  /** id of the request whose prompt delayed it most; null if none did */
   most_delayed_by: string | null;
 }
 
@@ -2667,6 +2667,8 @@ export type SlowStepRuleReasonsKind =
   | "host_launched_ahead"
   | "host_launched_before"
   | "host_not_recorded"
+  | "decode_alone_estimated"
+  | "mixed_steps_by_tokens"
   | "one_rank_recorded"
   | "ranks_without_collectives"
   | "collectives_not_matched"

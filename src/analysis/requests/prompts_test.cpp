@@ -1,0 +1,98 @@
+#include "analysis/requests/prompts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace llmprof::analysis {
+namespace {
+
+// An engine's passes, 10 ns each.
+class PromptPasses {
+ public:
+  PromptPasses& batch() {
+    EngineBatch& batch = engine_.batches.emplace_back();
+    batch.first_pass = static_cast<uint32_t>(engine_.passes.size());
+    return *this;
+  }
+  PromptPasses& pass(StepKind kind, std::optional<uint64_t> rows, std::optional<uint64_t> tokens) {
+    const auto at = static_cast<Nanoseconds>(10 * engine_.passes.size());
+    BatchPass pass;
+    pass.kind = kind;
+    pass.start = at;
+    pass.end = at + 10;
+    pass.rows = rows;
+    pass.tokens = tokens;
+    engine_.passes.push_back(pass);
+    ++engine_.batches.back().passes;
+    engine_.batches.back().end = {at + 10, at + 10};
+    return *this;
+  }
+  [[nodiscard]] std::vector<PromptPart> parts(const std::vector<Prompt>& prompts,
+                                              const std::vector<uint32_t>& decoded) const {
+    return prompt_parts(engine_, prompts, decoded);
+  }
+
+ private:
+  EngineBatches engine_;
+};
+
+// Tokens by pass and request.
+std::map<std::pair<uint32_t, uint32_t>, uint64_t> by_pass(const std::vector<PromptPart>& parts) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> tokens;
+  for (const PromptPart& part : parts) tokens[{part.pass, part.request}] += part.tokens;
+  return tokens;
+}
+
+// A prompt of 1,500 tokens over two batches beside two sequences in decode; the prompt behind it
+// starts in its last batch, and has its last 300 tokens in the next one.
+TEST(PromptPartsTest, APromptThatEndsLaterTakesTheRestOfABatch) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::mixed, 2, 3).pass(StepKind::prefill, 0, 999);
+  engine.batch().pass(StepKind::decode, 2, 2).pass(StepKind::prefill, 1, 500);
+  engine.pass(StepKind::prefill, 0, 100);
+  engine.batch().pass(StepKind::decode, 3, 3).pass(StepKind::prefill, 1, 300);
+  const auto parts = engine.parts({{7, 1, -5, 1500}, {8, 2, -4, 400}}, {2, 2, 3});
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected{
+      {{0, 7}, 1}, {{1, 7}, 999}, {{3, 7}, 500}, {{4, 8}, 100}, {{6, 8}, 300}};
+  EXPECT_EQ(by_pass(parts), expected);
+}
+
+// The prompt that goes on comes first in its batch: the pass that gives a token is the second.
+TEST(PromptPartsTest, PassesThatGiveATokenShowTheOrder) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::prefill, 0, 200).pass(StepKind::prefill, 1, 50);
+  engine.batch().pass(StepKind::prefill, 1, 100);
+  const auto parts = engine.parts({{0, 0, -5, 50}, {1, 1, -5, 300}}, {0, 0});
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected{
+      {{0, 1}, 200}, {{1, 0}, 50}, {{2, 1}, 100}};
+  EXPECT_EQ(by_pass(parts), expected);
+}
+
+// A batch cannot hold a prompt that was sent after it.
+TEST(PromptPartsTest, TokensFromBeforeARequestAreOfNobodyKnown) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::prefill, 1, 80);
+  engine.batch().pass(StepKind::prefill, 1, 60);
+  const auto parts = engine.parts({{0, 1, 15, 100}}, {0, 0});
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected{{{0, kNoRequest}, 80},
+                                                                   {{1, 0}, 60}};
+  EXPECT_EQ(by_pass(parts), expected);
+}
+
+// Without its length, a prompt has what others leave, and at least its last token.
+TEST(PromptPartsTest, APromptOfUnknownLengthHasTheRest) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::prefill, 2, 90);
+  const auto parts = engine.parts({{0, 0, -5, 60}, {1, 0, -4, std::nullopt}}, {0});
+  uint64_t tokens = 0;
+  for (const PromptPart& part : parts) {
+    EXPECT_NE(part.request, kNoRequest);
+    tokens += part.tokens;
+  }
+  EXPECT_EQ(tokens, 90U);
+  EXPECT_EQ(parts.size(), 2U);
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
