@@ -152,6 +152,16 @@ struct RequestGap {
   }
 };
 
+struct ChunkPart {
+  uint64_t chunk = 0;
+  RequestPart part{};
+
+  void fields(auto& field) const {
+    field("chunk", chunk, "index among the request's chunks with tokens");
+    field("part", part, "largest part of the gap before it");
+  }
+};
+
 struct Request {
   std::string id;
   RequestStatus status{};
@@ -172,6 +182,7 @@ struct Request {
   ByWord<RequestPart, WholeNanoseconds> ttft_parts;
   std::vector<WholeNanoseconds> token_times;
   std::vector<int64_t> token_batches;
+  std::vector<ChunkPart> waits;
 
   void fields(auto& field) const {
     field("id", id, "the file's own id, otherwise its index in the file");
@@ -199,6 +210,9 @@ struct Request {
     field("token_ns", token_times, "arrival of each chunk with tokens, after sent");
     field("token_batches", token_batches,
           "index in batches of the batch that made each of these tokens; -1: unknown; empty unless "
+          "joined");
+    field("waits", waits,
+          "chunks after the first whose gap has another largest part than own_decode; empty unless "
           "joined");
   }
 };
@@ -479,6 +493,42 @@ struct StatedFigure {
   }
 };
 
+struct RequestPartShown {
+  RequestPart part{};
+  Milliseconds mean;
+  Share share;
+
+  void fields(auto& field) const {
+    field("part", part, "part of the time");
+    field("ms", mean, "mean per completed request");
+    field("share_of_time", share, "its time over that of all parts");
+  }
+};
+
+// How much longer a figure is in the recorded load than in the unrecorded one.
+struct RecordingCost {
+  RequestFigure figure{};
+  std::optional<Share> p50;
+  std::optional<Share> p99;
+
+  void fields(auto& field) const {
+    field("figure", figure, "time that is compared");
+    field("share_of_p50", p50, "p50 of the recorded load over the unrecorded one, minus 1");
+    field("share_of_p99", p99, "p99 of the recorded load over the unrecorded one, minus 1");
+  }
+};
+
+// Figures that reports and the page show.
+struct RequestsShown {
+  std::vector<RequestPartShown> parts;
+  std::vector<RecordingCost> recording;
+
+  void fields(auto& field) const {
+    field("parts", parts, "parts_ns by size, largest first; empty unless joined");
+    field("recording", recording, "what recording added; empty without an unrecorded load");
+  }
+};
+
 // Requests of a client, and what each one waited for.
 struct Requests {
   std::string file;
@@ -505,6 +555,7 @@ struct Requests {
   std::vector<RequestBatch> batches;
   std::vector<StatedFigure> stated;
   std::optional<UnrecordedRequests> unrecorded;
+  RequestsShown shown;
 
   void fields(auto& field) const {
     field("file", file, "file that holds the requests");
@@ -536,6 +587,7 @@ struct Requests {
     field("stated", stated, "the file's own aggregates, computed again");
     field("unrecorded", unrecorded,
           "the same load without a recorder: the headline; null if there was none");
+    field("shown", shown, "figures that reports and the page show");
   }
 };
 

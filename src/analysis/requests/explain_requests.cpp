@@ -82,6 +82,14 @@ DecodeFloor floor_of(const UseOfPeaks& use) {
   };
 }
 
+// The largest part of a gap between chunks, unless it is own decode.
+void add_wait(const RequestInterval& interval, uint32_t chunks, profile::Request& item) {
+  if (interval.chunk == 0 || interval.chunk >= chunks) return;
+  const auto largest = std::ranges::max_element(interval.parts) - interval.parts.begin();
+  const auto part = static_cast<RequestPart>(largest);
+  if (part != RequestPart::own_decode) item.waits.push_back({interval.chunk, part});
+}
+
 class Explanation {
  public:
   Explanation(const trace::Trace& trace, const EngineWork& work, const ClientTokens& client,
@@ -215,6 +223,7 @@ class Explanation {
       causes.each_interval(request, client_.ends[request], [&](const RequestInterval& interval) {
         for (size_t part = 0; part < kRequestParts; ++part) sums[part] += interval.parts[part];
         if (interval.chunk == 0) item.ttft_parts = named_parts(interval.parts);
+        add_wait(interval, client_.requests[request].chunks, item);
         item.preemptions += interval.preempted ? 1 : 0;
         delays.add(request, interval);
         tails.add(request, interval);

@@ -261,6 +261,7 @@ void add_shown(profile::Profile& profile) {
   shown::show_choices(profile);
   if (profile.overhead) shown::show_overhead(*profile.overhead);
   if (profile.job) shown::show_job(profile);
+  if (profile.requests) shown::show_requests(*profile.requests);
 }
 
 bool complete_shown(profile::Profile& profile) {

@@ -27,6 +27,9 @@ Times without_tracing(const profile::Stage& stage, const Times& recorded);
 // Sums, shares and medians of a job and its ranks. Requires a job.
 void show_job(profile::Profile& profile);
 
+// Means and shares of the parts, and what recording added.
+void show_requests(profile::Requests& requests);
+
 // Requires stages with `shown`.
 profile::TokenTimesShown shown_token_times(const profile::Profile& profile);
 
