@@ -205,7 +205,8 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"coverage", merged, kNone, "overview">(), &P::coverage);
   visit(TopicRow<"stages", merged, kAlways, "overview">(), &P::stages, &P::steps);
   visit(TopicRow<"stage notes", merged, kNone, "overview">(), &P::stage_notes);
-  visit(TopicRow<"requests", merged, kNone, "overview">(), &P::requests);
+  visit(TopicRow<"requests", merged, kAlways, "requests">(), &P::requests);
+  visit(TopicRow<"plots of requests", none, kAlways, "">());
   visit(TopicRow<"token times", merged, kAlways, "overview">(), &P::token_times);
   visit(TopicRow<"workload's own times", merged, kNone, "overview">(), &P::stage1);
   visit(TopicRow<"utilization", first_rank, kAlways, "overview">(), &P::utilization);

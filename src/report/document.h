@@ -53,14 +53,15 @@ struct LinkList {
 // writers call text_of for its text.
 struct Figure {
   enum class Of : uint8_t {
-    stage_time,   // ms per stage, step, gap or request, of all kernels together, or saved there
-    token_time,   // ms per token, per step or per layer
-    kernel_time,  // ms of one kernel or operator: its total, its mean per launch or call
-    share,        // a fraction, shown in percent
-    ratio,        // one quantity over another of the same unit, not in percent
-    count,        // or a mean of counts
-    rate,         // tokens per second
-    intensity,    // FLOP per byte
+    stage_time,    // ms per stage, step, gap or request, of all kernels together, or saved there
+    token_time,    // ms per token, per step or per layer
+    kernel_time,   // ms of one kernel or operator: its total, its mean per launch or call
+    share,         // a fraction, shown in percent
+    ratio,         // one quantity over another of the same unit, not in percent
+    count,         // or a mean of counts
+    rate,          // tokens per second
+    request_rate,  // requests per second
+    intensity,     // FLOP per byte
     bytes,
     flops,
     bytes_per_second,

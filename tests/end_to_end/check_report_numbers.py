@@ -22,6 +22,7 @@ NUMBER = re.compile(
     r"(?:\s*(?P<unit>%|ms\b|[kMGTP]?(?:FLOP/s|FLOP|B/s|B|Hz)(?!\w)))?(?![\w]|\.\d)"
 )
 SHARE_WORDS = ("share", "mfu", "mbu", "confidence")
+SHARES_BY_NAME = [("attained",), ("coverage",), ("coverage_of_rows",)]
 QUANTITY_WORDS = ("flops", "bytes", "bandwidth", "clock_hz")
 PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
@@ -60,7 +61,9 @@ class Profile:
                     ms.append(value)
                     if path[-1] == "longer_ms":  # "1.9 ms shorter" is -1.9 in profile.json
                         ms.append(abs(value))
-                if any(word in text for word in SHARE_WORDS):
+                if "requests" in path and any(re.fullmatch(r"(.*_)?ns", name) for name in path):
+                    ms.append(value / 1e6)
+                if any(word in text for word in SHARE_WORDS) or path[-1:] in SHARES_BY_NAME:
                     shares.append(value * 100)
                 if any(word in text for word in QUANTITY_WORDS):
                     quantities.append(value)

@@ -14,10 +14,11 @@
 
 int main(int argc, char** argv) {
   using Sample = std::pair<std::string_view, llmprof::profile::Profile (*)()>;
-  const std::array<Sample, 4> samples = {Sample{"full", llmprof::testing::full_sample},
+  const std::array<Sample, 5> samples = {Sample{"full", llmprof::testing::full_sample},
                                          Sample{"duty cycle", llmprof::testing::duty_sample},
                                          Sample{"profiler", llmprof::testing::profiler_sample},
-                                         Sample{"serving", llmprof::testing::serving_sample}};
+                                         Sample{"serving", llmprof::testing::serving_sample},
+                                         Sample{"requests", llmprof::testing::requests_sample}};
   if (argc != 2) return 2;
   for (const auto& [name, make] : samples) {
     const std::filesystem::path folder = std::filesystem::path(argv[1]) / name;

@@ -106,12 +106,13 @@ class Reports(unittest.TestCase):
             profile = json.loads(files["profile.json"])
             cost = profile["overhead"] is not None
             on_gpu = profile["context"]["device_kind"] == "gpu"
+            served = profile["requests"] is not None or profile["stages_found"]["serving"]
             self.assertEqual("What profiling cost" in found, cost)
             self.assertEqual(
                 [name for name in found
                  if name not in ("LLM inference profile", "What profiling cost")],
                 ["What was recorded", *(["Engine"] if on_gpu else []), "Key figures",
-                 "Per-stage timings", "Steps and tokens", "MFU and MBU",
+                 "Per-stage timings", *(["Requests"] if served else []), "Steps and tokens", "MFU and MBU",
                  "Time budget", "Longest idle gaps", "Slowest steps",
                  *(["GPU time", "Copies and fills", "Launches and short kernels"]
                    if on_gpu else []), "Layers",
@@ -260,7 +261,9 @@ class Reports(unittest.TestCase):
         documented = set(re.findall(r"[a-z][a-z0-9_]*", schema))
         # Objects whose names come from a capture: parts, metrics, classes, stages.
         free = {("instances", "budget_ns"), ("kernels", "metrics"), ("layers", "classes"),
-                ("kernels", "stages"), ("steps", "classes_ns"), ("instances", "classes_ns")}
+                ("kernels", "stages"), ("steps", "classes_ns"), ("instances", "classes_ns"),
+                ("requests", "parts_ns"), ("items", "parts_ns"), ("items", "ttft_parts_ns"),
+                ("slowest_gaps", "parts_ns")}
 
         def fields(value, parent=""):
             if isinstance(value, dict):

@@ -26,6 +26,10 @@ profile::Profile profiler_sample();
 // An engine with continuous batching: steps of all kinds, decode by batch.
 profile::Profile serving_sample();
 
+// The same engine under a client's load, recorded and not: two joined requests, the second delays
+// the first, and one that broke off.
+profile::Profile requests_sample();
+
 // Statistics of times in milliseconds.
 profile::Statistics<profile::Milliseconds> times(std::vector<double> milliseconds);
 

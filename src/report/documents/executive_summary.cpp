@@ -67,7 +67,7 @@ std::string token_times(const Profile& profile) {
 // sequences); ": empty if request times are unknown.
 std::string request_times(const Profile& profile) {
   const ServedWindow* window = shown_window(profile);
-  if (window == nullptr) return {};
+  if (window == nullptr || profile.requests) return {};
   const std::string first = window->prompt
                                 ? fmt::format(
                                       "get their first token after {} ms, without queue time, and "
@@ -307,14 +307,19 @@ std::string note_message(const Profile& profile, const Stage& stage) {
 std::vector<Sentence> executive_summary(const Profile& profile) {
   using enum SentenceKind;
   const bool staged = !profile.stages.empty();
+  const bool served = !requests_sentence(profile).empty();  // then its figures come first
   std::vector<Sentence> sentences = {
-      {fact, speed_sentence(profile)},
+      {fact, requests_sentence(profile)},
+      {fact, slow_requests_sentence(profile)},
+      {fact, served ? std::string() : speed_sentence(profile)},
       {fact, time_sentence(profile)},
       {straggler, straggler_sentence(profile)},
       {fact, kernel_bound_sentence(profile)},
-      {fact, staged ? limit_sentence(profile) : no_stages_words(profile)},
+      {fact, served   ? std::string()
+             : staged ? limit_sentence(profile)
+                      : no_stages_words(profile)},
       {fact, first_fix_sentence(profile)},
-      {caveat, caveat_sentence(profile)}};
+      {caveat, joined({load_sentence(profile), caveat_sentence(profile)}, " ")}};
   std::erase_if(sentences, [](const Sentence& each) { return each.text.empty(); });
   return sentences;
 }

@@ -43,6 +43,7 @@ Table stage_table(const Profile& profile) {
 std::string serving_words(const Profile& profile) {
   std::string text;
   for (const TokenFigure& figure : shown_tokens(profile).figures) {
+    if (profile.requests && figure.by_client) continue;  // has a sentence
     const TokenFigureWords words = token_figure_words(profile, figure);
     text += sentence(fmt::format("{}: {} ms ({})", words.name, words.text, words.of)) + " ";
   }
@@ -139,6 +140,8 @@ Document kernel_overview(const Profile& profile, size_t top) {
     document.paragraph("Engine: " + engine_words(profile) + ".");
   }
   document.paragraph(metric_join_sentence(profile));
+  document.paragraph(joined({requests_sentence(profile), load_sentence(profile)}, " "));
+  document.paragraph(slow_requests_sentence(profile));
   add_stage_overview(profile, document);
   if (profile.stages.empty()) document.paragraph(device_time_words(profile));
   document.warning(sentence(cpu_only_words(profile)));

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "report/format/figures.h"
+#include "report/format/request_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -87,8 +89,12 @@ class Headlines {
   explicit Headlines(const Profile& profile) : profile_(profile), tokens_(shown_tokens(profile)) {}
 
   std::vector<Headline> take() {
-    for (const TokenFigure& figure : tokens_.figures) add_time(figure);
-    add_rate();
+    if (profile_.requests) {
+      add_requests(*profile_.requests);
+    } else {
+      for (const TokenFigure& figure : tokens_.figures) add_time(figure);
+      add_rate();
+    }
     if (profile_.stages.empty()) {
       add_totals();
     } else {
@@ -120,6 +126,34 @@ class Headlines {
                      exact(typical_value(*traced))};
     } else if (const auto& own = figure.not_profiled) {
       line.beside = {"not profiled", fmt::format("{} ms", ms(own)), own->value};
+    }
+  }
+
+  // What the client saw, without a recorder if there is such a load.
+  void add_requests(const Requests& requests) {
+    const std::string by = "by the client" + how_recorded(requests);
+    const auto figures = figure_times(requests);
+    for (const RequestFigureTimes& each : figures | std::views::take(2)) {
+      const RequestTimes& times = each.headline();
+      if (!times.p50) continue;
+      Headline& line =
+          add(std::string(in_words(each.figure)), text_of(figure_ms(each.figure, times.p50)),
+              exact(times.p50), "ms",
+              fmt::format("median of {}, {}", counted(times.count, value_word(each.figure)), by));
+      line.beside = {"99th percentile", fmt::format("{} ms", figure_ms(each.figure, times.p99)),
+                     exact(times.p99)};
+    }
+    const RequestLoad& load = headline_load(requests);
+    if (load.output_rate) {
+      add("output rate", text_of(in_unit(load.output_rate)), exact(load.output_rate), "tokens/s",
+          "of completed requests, " + by);
+    }
+    if (!load.goodput) return;
+    Headline& line = add("goodput", text_of(per_second(load.goodput)), load.goodput, "requests/s",
+                         "requests that meet all objectives, " + by);
+    if (load.completed_rate) {
+      line.beside = {"completed", fmt::format("{} requests/s", per_second(load.completed_rate)),
+                     load.completed_rate};
     }
   }
 
@@ -201,6 +235,7 @@ Document page_overview(const Profile& profile) {
   add_section(Topic<"failed captures">(), profile, document);
   add_what_ran(profile, document);
   add_section(Topic<"key figures">(), profile, document);
+  if (profile.requests) add_section(Topic<"requests">(), profile, document);
   add_token_rates(profile, document);
   add_stage_walls(profile, document);
   add_uses(profile, document);

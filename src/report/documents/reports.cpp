@@ -21,6 +21,10 @@ namespace fs = std::filesystem;
 void add_section(Topic<"plot of budgets"> /*topic*/, const Profile& profile, Document& document) {
   add_plot(budget_plot(profile), document);
 }
+void add_section(Topic<"plots of requests"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(requests_plot(profile), document);
+  add_plot(request_tails_plot(profile), document);
+}
 void add_section(Topic<"plot of steps"> /*topic*/, const Profile& profile, Document& document) {
   add_plot(steps_plot(profile), document);
 }

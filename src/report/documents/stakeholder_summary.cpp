@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "report/format/figures.h"
+#include "report/format/request_words.h"
 #include "report/format/words.h"
 #include "report/plots/plots.h"
 #include "report/sections/sections.h"
@@ -59,7 +60,7 @@ void add_environment(const Profile& profile, Document& document) {
 
 void add_aggregates(const Profile& profile, Document& document) {
   document.heading(2, "Aggregates");
-  const bool unprofiled = profile.stage1.has_value();
+  const bool unprofiled = profile.stage1 || (profile.requests && profile.requests->unrecorded);
   Table table = table_of("metric | #unprofiled | #this capture | #capture over unprofiled",
                          map_stage1_metrics_to_stats(profile), [](const AggregateRow& row) {
                            return cells(row.metric, row.unprofiled, row.captured,
@@ -268,6 +269,47 @@ void add_token_times(const Profile& profile, Aggregates& all) {
           in_unit(profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt));
 }
 
+// The parts that make the slowest tokens slow.
+void add_request_tail(const Requests& requests, Aggregates& all) {
+  const RequestTail* tail = headline_tail(requests);
+  if (tail == nullptr) return;
+  const std::string slowest =
+      tail->figure == RequestFigure::itl ? "slowest tokens" : "slowest first tokens";
+  all.add(slowest + ", number", grouped(tail->count));
+  all.add(slowest + ", from (ms)", figure_ms(tail->figure, tail->above));
+  for (const TailPart& part : tail->parts) {
+    if (part.more.value <= 0) break;
+    all.add(fmt::format("{}: more time for {} than in median ones (ms)", slowest,
+                        look_of(part.part).plain),
+            ms(part.more));
+  }
+  if (tail->most_delayed_by) {
+    all.add(slowest + ": request that delays them most", Cell(*tail->most_delayed_by));
+  }
+}
+
+// What the client saw; the recorded load beside it if there was one without a recorder.
+void add_requests(const Requests& requests, Aggregates& all) {
+  for (const RequestFigureTimes& each : figure_times(requests)) {
+    const auto add = [&](std::string_view what, const auto& member) {
+      const std::string metric = fmt::format("{}, {} (ms)", in_words(each.figure), what);
+      all.add(metric, figure_ms(each.figure, member(*each.recorded)),
+              each.alone == nullptr ? Figure() : figure_ms(each.figure, member(*each.alone)));
+    };
+    add("median", [](const RequestTimes& times) { return times.p50; });
+    add("p99", [](const RequestTimes& times) { return times.p99; });
+  }
+  all.add("completed requests", grouped(requests.completed),
+          requests.unrecorded ? grouped(requests.unrecorded->completed) : Figure());
+  const RequestLoad* alone = requests.unrecorded ? &requests.unrecorded->load : nullptr;
+  all.add("completed requests per second", per_second(requests.load.completed_rate),
+          alone == nullptr ? Figure() : per_second(alone->completed_rate));
+  all.add("goodput: requests per second that meet all objectives",
+          per_second(requests.load.goodput),
+          alone == nullptr ? Figure() : per_second(alone->goodput));
+  add_request_tail(requests, all);
+}
+
 void add_kernel_totals(const Profile& profile, Aggregates& all) {
   if (const auto& bounds = profile.roofline.share_of_kernel_time) {
     all.add("kernel time bound by memory, share", percent(bounds->memory));
@@ -311,6 +353,8 @@ Document stakeholder_document(const Profile& profile) {
   document.paragraph(joined(texts_of(executive_summary(profile)), " "));
   add_environment(profile, document);
   add_aggregates(profile, document);
+  add_plot(requests_plot(profile), document);
+  add_plot(request_tails_plot(profile), document);
   add_stage_timings_table(profile, document);
   add_plot(budget_plot(profile), document);
   add_plot(steps_plot(profile), document);
@@ -337,6 +381,7 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const Profile& profile) {
               ratio(stage.captured_over_stage1));
     }
   }
+  if (profile.requests) add_requests(*profile.requests, all);
   add_token_times(profile, all);
   if (profile.stage1) {
     all.add("MFU of the whole model", Figure(), percent(profile.stage1->mfu_model_level));

@@ -6,6 +6,9 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
+
+#include "report/format/request_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -83,6 +86,41 @@ double distance(std::string_view a, std::string_view b, const Matrix& seen) {
   left = oklab(left);
   right = oklab(right);
   return std::hypot(left[0] - right[0], left[1] - right[1], left[2] - right[2]);
+}
+
+// Parts of a request's time that have a hue: the others are shades of gray.
+std::vector<RequestPart> hued_request_parts() {
+  std::vector<RequestPart> parts;
+  for (const auto& word : profile::kWords<RequestPart>) {
+    if (word.value != RequestPart::queue && word.value != RequestPart::not_recorded) {
+      parts.push_back(word.value);
+    }
+  }
+  return parts;
+}
+
+TEST(RequestPartColors, StandOutFromTheBackground) {
+  for (const RequestPart part : hued_request_parts()) {
+    const Color color = look_of(part).color;
+    EXPECT_GE(contrast(color.light, kBackground.light), 3.0) << to_string(part);
+    EXPECT_GE(contrast(color.dark, kBackground.dark), 3.0) << to_string(part);
+  }
+}
+
+TEST(RequestPartColors, DifferForTheColorBlindToo) {
+  for (const Vision& vision : kVisions) {
+    for (const RequestPart a : hued_request_parts()) {
+      for (const RequestPart b : hued_request_parts()) {
+        if (a >= b) continue;
+        const Color one = look_of(a).color;
+        const Color other = look_of(b).color;
+        EXPECT_GE(distance(one.light, other.light, vision.seen), vision.least)
+            << vision.name << ", light: " << to_string(a) << " and " << to_string(b);
+        EXPECT_GE(distance(one.dark, other.dark, vision.seen), vision.least)
+            << vision.name << ", dark: " << to_string(a) << " and " << to_string(b);
+      }
+    }
+  }
 }
 
 TEST(ClassColors, StandOutFromTheBackground) {

@@ -35,6 +35,7 @@ constexpr auto kForms = one_per_value<Figure::Of, Form>({
     {Figure::Of::ratio, Style::fixed, 3, 1, ""},
     {Figure::Of::count, Style::whole, 1, 1, ""},
     {Figure::Of::rate, Style::fixed, 1, 1, "", Unit::tokens_per_second},
+    {Figure::Of::request_rate, Style::fixed, 2, 1, ""},
     {Figure::Of::intensity, Style::fixed, 2, 1, "", Unit::flops_per_byte},
     {Figure::Of::bytes, Style::prefixed, 2, 1, "B", Unit::bytes},
     {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP", Unit::flops},

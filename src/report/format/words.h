@@ -168,6 +168,76 @@ constexpr auto texts_for(LinkKind /*of*/) {
   return profile::other_texts<LinkKind>({{LinkKind::nvlink, "NVLink"}, {LinkKind::pcie, "PCIe"}});
 }
 
+constexpr auto texts_for(RequestFigure /*of*/) {
+  using enum RequestFigure;
+  return profile::texts<RequestFigure>({
+      {ttft, "time to first token"},
+      {itl, "inter-token latency"},
+      {tpot, "time per output token"},
+      {e2e, "end-to-end time"},
+  });
+}
+
+constexpr auto texts_for(RequestSource /*of*/) {
+  using enum RequestSource;
+  return profile::texts<RequestSource>({
+      {llmprof, "llmprof load"},
+      {vllm_bench, "vllm bench serve"},
+      {sglang_bench, "SGLang's bench_serving"},
+      {sglang_server, "SGLang's request-metrics log, as the server saw them"},
+      {aiperf, "AIPerf"},
+      {guidellm, "GuideLLM"},
+      {genai_perf, "GenAI-Perf"},
+      {vllm_spans, "vLLM's spans, as the server saw them"},
+      {sglang_spans, "SGLang's spans, as the server saw them"},
+      {transformers, "transformers' own timestamps"},
+  });
+}
+
+constexpr auto texts_for(RequestStatus /*of*/) {
+  using enum RequestStatus;
+  return profile::texts<RequestStatus>({
+      {completed, "completed"},
+      {failed, "failed"},
+      {cut, "broke off"},
+      {cancelled, "cancelled"},
+  });
+}
+
+// Why there are no causes, and what to do about it.
+constexpr auto texts_for(JoinState /*of*/) {
+  using enum JoinState;
+  return profile::texts<JoinState>({
+      {joined, "tokens are joined to the engine's steps"},
+      {no_steps,
+       "no capture shows an engine's steps; record the server with `llmprof run` or `llmprof arm`, "
+       "and analyze the capture and the requests together"},
+      {no_clock,
+       "the file of requests has no absolute times; `llmprof load` and `vllm bench serve "
+       "--save-detailed` record them"},
+      {other_clock,
+       "the requests and the capture are from different hosts or boots; analyze the capture that "
+       "was recorded while these requests were sent"},
+      {outside_of_capture,
+       "no request overlaps the recorded time; analyze the capture that was recorded while these "
+       "requests were sent"},
+      {no_token_times,
+       "the file has no time for each token; `llmprof load` records one for each chunk"},
+      {low_coverage, "too few of the tokens, or of the rows of the batches, fit each other"},
+  });
+}
+
+constexpr auto texts_for(LoadVerdict /*of*/) {
+  using enum LoadVerdict;
+  return profile::texts<LoadVerdict>({
+      {steady, "the server kept up with it"},
+      {over_saturated,
+       "over-saturated: requests arrived faster than they were answered, so times grow with the "
+       "length of the load"},
+      {short_load, "too few requests to judge whether the server kept up"},
+  });
+}
+
 template <Vocabulary Enum>
 std::string_view in_words(Enum value) {
   static constexpr auto kTexts = texts_for(Enum{});

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "report/format/request_words.h"
 #include "report/format/words.h"
 
 namespace llmprof::report {
@@ -24,6 +25,37 @@ TEST(PartNames, ArePlainForPeopleWhoWriteNoKernels) {
   EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("elementwise")).plain,
             "element-wise operations");
   EXPECT_EQ(look_of(*profile::find_word<profile::TimePart>("attention")).plain, "attention");
+}
+
+TEST(RequestWords, HaveATextForEachPart) {
+  for (const auto& word : profile::kWords<RequestPart>) {
+    EXPECT_FALSE(look_of(word.value).shown.empty()) << word.name;
+    EXPECT_FALSE(look_of(word.value).plain.empty()) << word.name;
+    EXPECT_TRUE(look_of(word.value).why.ends_with('.')) << word.name;
+  }
+  const auto later = *profile::read_word<RequestPart>("a part of the future");
+  EXPECT_EQ(look_of(later).shown, "a part of the future");
+  EXPECT_EQ(in_words(RequestFigure::itl), "inter-token latency");
+  EXPECT_EQ(value_word(RequestFigure::itl), "token");
+  EXPECT_EQ(value_word(RequestFigure::ttft), "request");
+}
+
+TEST(RequestWords, TheTailToShowIsThatOfTokensWithTheHighestQuantile) {
+  profile::Requests requests;
+  const auto add = [&](RequestFigure figure, double quantile, double more) {
+    requests.tail.push_back(
+        {figure, {quantile}, {5}, 2, 4, {{RequestPart::host, {3}, {1}, {more}}}, std::nullopt});
+  };
+  EXPECT_EQ(headline_tail(requests), nullptr);
+  add(RequestFigure::ttft, 0.99, 2);
+  EXPECT_EQ(headline_tail(requests), &requests.tail[0]);
+  add(RequestFigure::itl, 0.9, 2);
+  add(RequestFigure::itl, 0.99, 2);
+  add(RequestFigure::itl, 0.999, -1);
+  EXPECT_EQ(headline_tail(requests), &requests.tail[2]);
+  EXPECT_EQ(tail_words(requests.tail[2]),
+            "host (2.000 ms more) in inter-token latency of 5.0000 ms and more (2 tokens)");
+  EXPECT_EQ(tail_words(requests.tail[3]), "");
 }
 
 TEST(Sentences, EnumerateWithOneAnd) {

@@ -11,6 +11,8 @@
 namespace llmprof::report {
 
 inline constexpr std::string_view kBudgetFile = "plots/budget.svg";
+inline constexpr std::string_view kRequestsFile = "plots/requests.svg";
+inline constexpr std::string_view kRequestTailsFile = "plots/request_tails.svg";
 inline constexpr std::string_view kRooflineFile = "plots/roofline.svg";
 inline constexpr std::string_view kStepsFile = "plots/steps.svg";
 inline constexpr std::string_view kTopKernelsFile = "plots/top_kernels.svg";
@@ -33,6 +35,10 @@ std::optional<Plot> budget_plot(const Profile& profile);
 std::optional<Plot> roofline_plot(const Profile& profile);
 // The recorded wall time of each step, with its median and its 99th percentile.
 std::optional<Plot> steps_plot(const Profile& profile);
+// Time to first token and gaps between tokens of each request, over time.
+std::optional<Plot> requests_plot(const Profile& profile);
+// The parts of the slowest requests and tokens against those around the median.
+std::optional<Plot> request_tails_plot(const Profile& profile);
 // The longest kernels.
 std::optional<Plot> top_kernels_plot(const Profile& profile);
 
@@ -44,6 +50,8 @@ struct PlotFile {
 inline constexpr PlotFile kPlots[] = {{kBudgetFile, budget_plot},
                                       {kRooflineFile, roofline_plot},
                                       {kStepsFile, steps_plot},
+                                      {kRequestsFile, requests_plot},
+                                      {kRequestTailsFile, request_tails_plot},
                                       {kTopKernelsFile, top_kernels_plot}};
 
 // Adds the plot if there is one.

@@ -15,6 +15,7 @@ using testing::shown;
 
 using testing::full_sample;
 using testing::profiler_sample;
+using testing::requests_sample;
 using testing::serving_sample;
 
 bool shows(const std::string& text, std::string_view part) {
@@ -28,8 +29,10 @@ size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(Plots, OfEverythingAnAnalysisCanFind) {
+  profile::Profile sample = full_sample();
+  sample.requests = requests_sample().requests;
   for (const auto& [file, draw] : kPlots) {
-    const auto plot = draw(shown(full_sample()));
+    const auto plot = draw(shown(sample));
     ASSERT_TRUE(plot) << file;
     EXPECT_EQ(plot->file, file);
     EXPECT_TRUE(plot->svg.starts_with("<svg ")) << file;
@@ -55,6 +58,35 @@ TEST(Plots, WithoutDataAreNotDrawn) {
   EXPECT_FALSE(budget_plot(shown(without_stages)));
   EXPECT_FALSE(steps_plot(without_stages));
   EXPECT_TRUE(top_kernels_plot(without_stages));
+}
+
+TEST(RequestPlots, HaveADotForEachWaitOfCompletedRequests) {
+  const std::string svg = requests_plot(shown(requests_sample()))->svg;
+  EXPECT_EQ(count(svg, "<circle"), 2U + 3U + 2U);
+  EXPECT_TRUE(shows(svg, "request early: 3.4000 ms")) << svg;
+  EXPECT_FALSE(shows(svg, "request broken")) << svg;
+}
+
+TEST(RequestPlots, OfManyRequestsAreDrawnByColumn) {
+  profile::Profile sample = requests_sample();
+  for (size_t i = 0; i < 1000; ++i) sample.requests->items.push_back(sample.requests->items[0]);
+  EXPECT_LT(count(requests_plot(shown(sample))->svg, "<circle"), 1100U);
+}
+
+TEST(RequestPlots, NeedAbsoluteTimesAndCauses) {
+  profile::Profile sample = requests_sample();
+  for (auto& item : sample.requests->items) item.sent.reset();
+  EXPECT_FALSE(requests_plot(shown(sample)));
+  EXPECT_TRUE(request_tails_plot(shown(sample)));
+  sample.requests->tail.clear();
+  EXPECT_FALSE(request_tails_plot(shown(sample)));
+}
+
+TEST(RequestPlots, StackThePartsOfTheTailAndOfTheMedian) {
+  const auto plot = request_tails_plot(shown(requests_sample()));
+  EXPECT_TRUE(shows(plot->svg, "prefill of others: 2.000 ms")) << plot->svg;
+  EXPECT_TRUE(shows(plot->svg, "own decode: 2.000 ms")) << plot->svg;
+  EXPECT_TRUE(shows(plot->description, "request late delays them most")) << plot->description;
 }
 
 TEST(Plots, OfAHostileNameEscapeIt) {

@@ -24,6 +24,8 @@ void add_section(Topic<"key figures">, const Profile&, Document&);
 // Ranks, their waits and collectives, and how their clocks were aligned; nothing without a job.
 void add_section(Topic<"job">, const Profile&, Document&);
 void add_section(Topic<"stages">, const Profile&, Document&);
+// Requests of a client; nothing without them, unless an engine served some.
+void add_section(Topic<"requests">, const Profile&, Document&);
 void add_section(Topic<"token times">, const Profile&, Document&);
 void add_section(Topic<"utilization">, const Profile&, Document&);
 void add_section(Topic<"time budget">, const Profile&, Document&);
@@ -164,6 +166,15 @@ const ServedWindow* shown_window(const Profile& profile);
 
 // Times that an engine's requests saw, in a sentence; empty if unknown.
 std::string served_words(const Profile& profile);
+
+// ---- requests of a client: request_sections.cpp
+
+// The headline figures with their goodput; empty without requests.
+std::string requests_sentence(const Profile& profile);
+// Says if the server could not keep up; otherwise empty.
+std::string load_sentence(const Profile& profile);
+// What makes the slowest tokens slow, or why that is unknown.
+std::string slow_requests_sentence(const Profile& profile);
 
 // ---- the engine: capture_sections.cpp
 

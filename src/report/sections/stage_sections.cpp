@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/format/figures.h"
+#include "report/format/request_words.h"
 #include "report/format/words.h"
 #include "report/sections/sections.h"
 
@@ -147,6 +148,7 @@ void add_batches(const Profile& profile, Document& document) {
 void add_times(const Profile& profile, std::vector<Row>& rows) {
   const TokenTimesShown& times = shown_tokens(profile);
   for (const TokenFigure& figure : times.figures) {
+    if (profile.requests && figure.by_client) continue;  // above, with percentiles
     const TokenFigureWords words = token_figure_words(profile, figure);
     rows.push_back({words.name, words.text + " ms", words.of});
   }
@@ -157,6 +159,24 @@ void add_times(const Profile& profile, std::vector<Row>& rows) {
   if (times.gpu_busy_share_of_wall) {
     rows.push_back({fmt::format("{} busy", device_word(profile)),
                     percent(times.gpu_busy_share_of_wall), "of the stages' wall time"});
+  }
+}
+
+// What the client saw.
+void add_request_figures(const Requests& requests, std::vector<Row>& rows) {
+  const std::string by = "by the client" + how_recorded(requests);
+  for (const RequestFigureTimes& each : figure_times(requests)) {
+    const RequestTimes& times = each.headline();
+    if (!times.p50) continue;
+    const std::string of = fmt::format("{}, {}", counted(times.count, value_word(each.figure)), by);
+    rows.push_back({fmt::format("{}, median", in_words(each.figure)),
+                    fmt::format("{} ms", figure_ms(each.figure, times.p50)), of});
+    rows.push_back({fmt::format("{}, p99", in_words(each.figure)),
+                    fmt::format("{} ms", figure_ms(each.figure, times.p99)), of});
+  }
+  if (const auto& goodput = headline_load(requests).goodput) {
+    rows.push_back({"goodput", fmt::format("{} requests per second", per_second(goodput)),
+                    "requests that meet all objectives, " + by});
   }
 }
 
@@ -251,6 +271,7 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
 
 void add_section(Topic<"key figures"> /*topic*/, const Profile& profile, Document& document) {
   Table table = table_of("figure | #value | of");
+  if (profile.requests) add_request_figures(*profile.requests, table.rows);
   add_times(profile, table.rows);
   add_uses(profile, table.rows);
   if (const Finding* first = first_gain(profile)) {
