@@ -10,6 +10,7 @@
 #include "base/quantiles.h"
 #include "report/diff/diff_report.h"
 #include "report/documents/documents.h"
+#include "report/format/request_words.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
 #include "report/sections/sections.h"
@@ -152,6 +153,38 @@ Json job_words(const profile::Profile& profile) {
           {"names", std::move(names)}};
 }
 
+// Words and colors for requests of a client.
+Json request_words(const profile::Profile& profile) {
+  if (!profile.requests) return nullptr;
+  Json parts = Json::object();
+  for (const auto& word : profile::kWords<profile::RequestPart>) {
+    const report::RequestPartLook look = report::look_of(word.value);
+    parts[std::string(word.name)] = {{"label", look.shown},
+                                     {"plain", look.plain},
+                                     {"class", nullptr},
+                                     {"color", color_json(look.color)},
+                                     {"why", look.why}};
+  }
+  Json figures = Json::object();
+  for (const auto& word : profile::kWords<profile::RequestFigure>) {
+    figures[std::string(word.name)] = {{"label", report::in_words(word.value)},
+                                       {"definition", report::definition_of(word.value)},
+                                       {"one", report::value_word(word.value)}};
+  }
+  Json names = Json::object();
+  for (const auto& word : profile::kWords<profile::RequestStatus>) add_name(word.value, names);
+  Json sentences = Json::array();
+  for (const std::string& each :
+       {report::requests_sentence(profile), report::load_sentence(profile),
+        report::slow_requests_sentence(profile)}) {
+    if (!each.empty()) sentences.push_back(each);
+  }
+  return {{"parts", std::move(parts)},
+          {"figures", std::move(figures)},
+          {"names", std::move(names)},
+          {"sentences", std::move(sentences)}};
+}
+
 Json headline_list(const profile::Profile& profile) {
   Json list = Json::array();
   for (const report::Headline& each : report::headlines(profile)) {
@@ -247,6 +280,7 @@ std::string view_json(const Content& content) {
                   {"operator_shares", operator_shares(profile)},
                   {"step_busy_shares", step_busy_shares(profile)},
                   {"timeline_missing", or_null(content.timeline_missing)},
+                  {"requests", request_words(profile)},
                   {"job", job_words(profile)}});
 }
 

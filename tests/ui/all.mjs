@@ -8,5 +8,6 @@ import "./links_test.mjs";
 import "./numbers_test.mjs";
 import "./page_test.mjs";
 import "./reading_test.mjs";
+import "./requests_test.mjs";
 import "./timeline_test.mjs";
 import "./words_test.mjs";

@@ -9,6 +9,7 @@ import { after, test } from "node:test";
 import zlib from "node:zlib";
 import { analyze, close, closeBrowser, compare, data, folder, open, reportOf, repository } from "./browser.mjs";
 import { realJobCaptures } from "./made_job.mjs";
+import { withRequests } from "./made_requests.mjs";
 
 after(closeBrowser);
 
@@ -144,6 +145,18 @@ test("so it is of a job of several ranks", async () => {
   const { page, profile } = analyze("real_job", realJobCaptures());
   const markdown = await checkPage("real_job", page, judged(page, profile), ["#kernels?stage=decode"]);
   for (const caption of ["Ranks in ", "Collectives, ", "Ranks that others ", "How each rank's clock"])
+    assert.ok(markdown.includes(`## ${caption}`), caption);
+});
+
+test("so it is of requests of a client", async () => {
+  const { profile } = analyze("serving", data("h200-serving/nsys.sqlite"));
+  const file = path.join(folder, "numbers_of_requests.json");
+  const made = withRequests(profile, { count: 12, tokens: 10 });
+  fs.writeFileSync(file, JSON.stringify(made));
+  const page = reportOf("numbers_of_requests", file);
+  const json = JSON.parse(fs.readFileSync(path.join(path.dirname(page), "profile.json"), "utf8"));
+  const markdown = await checkPage("numbers_of_requests", page, judged(page, json));
+  for (const caption of ["Times that the client saw", "Load", "Slowest tokens", "Who delayed whom", "Join"])
     assert.ok(markdown.includes(`## ${caption}`), caption);
 });
 

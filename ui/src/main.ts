@@ -20,6 +20,7 @@ import { layersView } from "./views/layers";
 import { operatorsView } from "./views/operators";
 import { overviewView } from "./views/overview";
 import { provenanceView } from "./views/provenance";
+import { requestsView } from "./views/requests";
 import { rooflineView } from "./views/roofline";
 import { stepsView } from "./views/steps";
 import { timelineView } from "./views/timeline";
@@ -28,6 +29,7 @@ import { timelineView } from "./views/timeline";
 const VIEWS: Record<TopicView | "timeline", { view: ViewDescription; isShown?: (profile: Profile) => boolean }> = {
   overview: { view: overviewView },
   timeline: { view: timelineView },
+  requests: { view: requestsView, isShown: (profile) => profile.requests !== null },
   job: { view: jobView, isShown: (profile) => profile.job !== null },
   kernels: { view: kernelsView },
   steps: { view: stepsView },

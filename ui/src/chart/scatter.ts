@@ -21,6 +21,8 @@ export interface ScatterOptions {
   xTitle: string;
   yTitle: string;
   log: boolean;
+  /** Only the vertical axis is logarithmic. */
+  logY?: boolean;
   xRange: [number, number];
   yRange: [number, number];
   xText: (value: number) => string;
@@ -230,17 +232,16 @@ export function scatter(options: ScatterOptions): Scatter {
     const y = axis(options.yTitle, options.yText, (_, values) =>
       Math.max(LEAST_AXIS, Math.ceil(Math.max(0, ...(values ?? []).map((each) => textWidth(each)))) + AXIS_ROOM),
     );
+    const logarithmic = options.log || options.logY;
     // Grid lines only at whole decades.
     const decades = (_: uPlot, splits: number[]) =>
-      splits.map((value) =>
-        options.log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value,
-      );
-    for (const each of [x, y]) {
+      splits.map((value) => (Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value));
+    for (const each of options.log ? [x, y] : options.logY ? [y] : []) {
       each.filter = decades;
       each.grid = { ...each.grid, filter: decades };
       each.ticks = { ...each.ticks, filter: decades };
     }
-    const distribution = options.log ? { distr: 3 as const } : {};
+    const distribution = (log: boolean | undefined) => (log ? { distr: 3 as const } : {});
     const u = new uPlot(
       {
         width,
@@ -250,11 +251,11 @@ export function scatter(options: ScatterOptions): Scatter {
         scales: {
           x: {
             time: false,
-            ...distribution,
+            ...distribution(options.log),
             range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.xRange),
           },
           y: {
-            ...distribution,
+            ...distribution(logarithmic),
             range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.yRange),
           },
         },

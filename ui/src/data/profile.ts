@@ -15,6 +15,12 @@ export type Collective = Job["collectives"][number];
 export type Straggler = Job["stragglers"][number];
 export type Rank = Profile["ranks"][number];
 export type RankStage = Rank["between"][number];
+export type Requests = NonNullable<Profile["requests"]>;
+export type Request = Requests["items"][number];
+export type RequestBatch = Requests["batches"][number];
+export type RequestGap = Requests["slowest_gaps"][number];
+export type RequestTail = Requests["tail"][number];
+export type RequestTimes = Requests["ttft_ms"];
 export type Times = NonNullable<Profile["token_times"]["time_to_first_token_ms"]>;
 
 export const onCpu = (profile: Profile): boolean => profile.context.device_kind === "cpu";

@@ -41,6 +41,15 @@ export interface HeatView {
   scales: { against: number; own: number; wait: number };
 }
 
+/** Words and colors for requests of a client. */
+export interface RequestsView {
+  /** By their names in profile.json. */
+  parts: Record<string, PartLook>;
+  figures: Record<string, { label: string; definition: string; one: string }>;
+  names: Record<string, string>;
+  sentences: string[];
+}
+
 export interface View {
   made_by: string;
   title: string;
@@ -59,6 +68,8 @@ export interface View {
   /** Busy time of each step over its wall time. */
   step_busy_shares: (number | null)[];
   timeline_missing: string | null;
+  /** Null without a file of requests. */
+  requests: RequestsView | null;
   /** For a job: its sentences, the evidence for stragglers and groups in their order, display names. */
   job: {
     sentences: Sentence[];

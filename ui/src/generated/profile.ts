@@ -851,6 +851,8 @@ export interface Requests {
   stated: RequestsStated[];
   /** the same load without a recorder: the headline; null if there was none */
   unrecorded: RequestsUnrecorded | null;
+  /** figures that reports and the page show */
+  shown: RequestsShown;
 }
 
 export type RequestsSource =
@@ -1121,6 +1123,8 @@ export interface RequestsItems {
   token_ns: number[];
   /** index in batches of the batch that made each of these tokens; -1: unknown; empty unless joined */
   token_batches: number[];
+  /** chunks after the first whose gap has another largest part than own_decode; empty unless joined */
+  waits: RequestsItemsWaits[];
 }
 
 export type RequestsItemsStatus =
@@ -1128,6 +1132,13 @@ export type RequestsItemsStatus =
   | "failed" /* refused, or answered with an error */
   | "cut" /* broke off after it was sent */
   | "cancelled" /* ended by the client */;
+
+export interface RequestsItemsWaits {
+  /** index among the request's chunks with tokens */
+  chunk: number;
+  /** largest part of the gap before it */
+  part: RequestsTailPartsPart;
+}
 
 export interface RequestsBatches {
   /** start of its first pass, on the capture's clock (ms) */
@@ -1176,6 +1187,31 @@ export interface RequestsUnrecorded {
   e2e_ms: RequestsTtftMs;
   /** how they were sent */
   load: RequestsLoad;
+}
+
+export interface RequestsShown {
+  /** parts_ns by size, largest first; empty unless joined */
+  parts: RequestsShownParts[];
+  /** what recording added; empty without an unrecorded load */
+  recording: RequestsShownRecording[];
+}
+
+export interface RequestsShownParts {
+  /** part of the time */
+  part: RequestsTailPartsPart;
+  /** mean per completed request (ms) */
+  ms: number;
+  /** its time over that of all parts (fraction) */
+  share_of_time: number;
+}
+
+export interface RequestsShownRecording {
+  /** time that is compared */
+  figure: RequestsLoadObjectivesFigure;
+  /** p50 of the recorded load over the unrecorded one, minus 1 (fraction) */
+  share_of_p50: number | null;
+  /** p99 of the recorded load over the unrecorded one, minus 1 (fraction) */
+  share_of_p99: number | null;
 }
 
 export interface Stages {
@@ -3050,5 +3086,6 @@ export type TopicView =
   | "operators"
   | "overview"
   | "provenance"
+  | "requests"
   | "roofline"
   | "steps";
