@@ -7,6 +7,7 @@
 #include "analysis/passes/results.h"
 #include "base/error.h"
 #include "job/job_clock.h"
+#include "profile/requests.h"
 #include "trace/trace.h"
 
 namespace llmprof::exports {
@@ -16,8 +17,9 @@ struct ExportSource {
   const trace::Trace& trace;
   const analysis::Results& results;
   // For one rank of a job, read and analyzed separately.
-  std::string rank = {};     // "rank 3": unique in the job; empty outside a job
-  job::JobClock clock = {};  // converts its times to the job's
+  std::string rank = {};                        // "rank 3": unique in the job; empty outside a job
+  job::JobClock clock = {};                     // converts its times to the job's
+  const profile::Requests* requests = nullptr;  // of the profile; null without requests
 };
 // One source without a job, or ranks in display order.
 using ExportSources = std::vector<ExportSource>;

@@ -3,6 +3,8 @@ import collections
 import contextlib
 import gzip
 import json
+import lzma
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -18,6 +20,7 @@ EXIT_INPUT = 3
 NSYS = DATA / "h200-decoder" / "nsys.sqlite"
 COMPUTE_THROUGHPUT = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 BYTES_PER_KERNEL = 40
+SERVING = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures")) / "serving"
 
 
 def setUpModule():
@@ -69,6 +72,71 @@ class OfUnrelatedClocks(ExportCase):
     def test_nothing_is_hours_away(self):
         self.assertLess(max(each.end for each in self.trace.slices), 60_000_000)
         self.assertEqual(min(each.start for each in self.trace.slices), 0)
+
+
+@unittest.skipUnless(SERVING.is_dir(), "needs ../shared/captures (or LLMPROF_CAPTURES), which is not here")
+class OfRequests(ExportCase):
+    """A server's log and the requests of its client: each has a track, and each joined token an arrow."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        plain = cls.folder / "server.llmtrace"
+        plain.write_bytes(lzma.decompress((SERVING / "llama_server_planted.llmtrace.xz").read_bytes()))
+        cls.export(plain, SERVING / "llama_server_planted.requests.json.gz")
+        cls.requests = cls.profile["requests"]
+        cls.of_request = collections.defaultdict(list)
+        for each in cls.trace.slices:
+            if each.category == "request":
+                cls.of_request[each.track.name].append(each)
+
+    def test_each_request_with_tokens_has_a_track_from_sent_to_its_last_token(self):
+        expected = {f"request {item['id']}": (round(item["sent_ms"] * 1e6),
+                                              round(item["sent_ms"] * 1e6) + item["token_ns"][-1])
+                    for item in self.requests["items"] if item["token_ns"]}
+        self.assertGreater(len(expected), 50)
+        found = {}
+        for name, slices in self.of_request.items():
+            ordered = sorted(slices, key=lambda each: each.start)
+            for before, after in zip(ordered, ordered[1:]):
+                self.assertEqual(before.end, after.start, name)
+            found[name] = (ordered[0].start, ordered[-1].end)
+        self.assertEqual(found, expected)
+
+    def test_each_joined_token_has_one_arrow_to_the_step_that_made_it(self):
+        joined = sum(batch >= 0 for item in self.requests["items"] for batch in item["token_batches"])
+        self.assertGreater(joined, 2000)
+        of_tokens, of_steps = {}, {}
+        for each in self.trace.slices:
+            owners = (of_tokens if each.category == "request" else of_steps if each.category == "step" else None)
+            for flow in each.flows + each.ends:
+                if owners is not None:
+                    self.assertNotIn(flow, owners)
+                    owners[flow] = each
+        self.assertEqual(len(of_tokens), joined)
+        self.assertEqual(of_tokens.keys(), of_steps.keys())
+        for flow, token in of_tokens.items():
+            step = of_steps[flow]
+            self.assertIn(flow, token.flows if token.start <= step.start else token.ends)
+            self.assertIn(flow, step.ends if token.start <= step.start else step.flows)
+            self.assertLess(step.end, token.end)
+
+    def test_gaps_are_named_after_their_largest_part(self):
+        self.assertGreater(len(self.requests["slowest_gaps"]), 20)
+        named = {(item["id"], wait["chunk"]): wait["part"] for item in self.requests["items"] for wait in item["waits"]}
+        found = {}
+        for name, slices in self.of_request.items():
+            for each in slices:
+                found[name.removeprefix("request "), each.arguments.get("chunk")] = each
+        for gap in self.requests["slowest_gaps"]:
+            if gap["chunk"] == 0:
+                continue
+            key = self.requests["items"][gap["request"]]["id"], gap["chunk"]
+            most = max(gap["parts_ns"].values())
+            self.assertEqual(gap["parts_ns"][named.get(key, "own_decode")], most)
+            self.assertEqual(found[key].name, named.get(key, "own_decode"))
+            for part, ns in gap["parts_ns"].items():
+                self.assertEqual(found[key].arguments[f"{part}_ns"], ns)
 
 
 class OfNsys(ExportCase):

@@ -246,28 +246,31 @@ void write_counter_tracks(const trace::Trace& trace, trace::DeviceId device, Tra
 }
 
 // The stages, steps and layers on one GPU; those without a GPU if `device` is none.
-void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
-                        TraceFile& file) {
+void write_stage_tracks(const ExportSource& source, const RequestTracks& requests,
+                        trace::DeviceId device, TrackUuid parent, TraceFile& file) {
   const analysis::Stages& stages = source.results.stages;
   std::vector<Annotation> annotations;  // of the current slice
   const auto add = [&](std::string_view name, std::variant<uint64_t, double, TextId> value) {
     annotations.push_back({file.text(name), value});
   };
-  // `describe` adds a row's annotations and returns its name.
+  // `describe` adds a row's annotations and flows, and returns its name.
   const auto write = [&](std::string_view track, std::string_view category, Intervals intervals,
                          const auto& describe) {
     file.write(
         std::move(intervals), Nesting::none, [&] { return file.track(parent, track); },
         [&](const Interval& interval) {
           annotations.clear();
-          const TextId name = file.text(describe(interval.row));
-          return Slice{name, file.text(category), annotations};
+          Slice slice;
+          slice.name = file.text(describe(interval.row, slice));
+          slice.category = file.text(category);
+          slice.annotations = annotations;
+          return slice;
         });
   };
   write(
       "Stages", "stage",
       intervals_on(device, stages.instances, [](const auto& instance) { return instance.device; }),
-      [&](uint32_t row) {
+      [&](uint32_t row, Slice& /*slice*/) {
         const analysis::StageInstance& instance = stages.instances[row];
         const analysis::Stage& stage = stages.stages[instance.stage];
         add("source", file.text(to_string(stage.source)));
@@ -280,8 +283,10 @@ void write_stage_tracks(const ExportSource& source, trace::DeviceId device, Trac
   write("Steps", "step",
         intervals_on(device, stages.steps,
                      [&](const auto& step) { return instance_of(step).device; }),
-        [&](uint32_t row) {
+        [&](uint32_t row, Slice& slice) {
           const analysis::Step& step = stages.steps[row];
+          slice.flows_from = requests.of_step(row).begins;
+          slice.flows_to = requests.of_step(row).ends;
           add("step", static_cast<uint64_t>(row - instance_of(step).first_step));
           if (step.batch) add("sequences", *step.batch);
           if (step.tokens) add("tokens", *step.tokens);
@@ -290,7 +295,7 @@ void write_stage_tracks(const ExportSource& source, trace::DeviceId device, Trac
         });
   if (!device.valid()) return;
   write("Layers", "layer", layers_on(source, device),
-        [&](uint32_t row) { return source.results.layers.rows[row].name; });
+        [&](uint32_t row, Slice& /*slice*/) { return source.results.layers.rows[row].name; });
 }
 
 std::string device_name(const trace::Trace& trace, trace::DeviceId device) {
@@ -309,6 +314,7 @@ bool is_used(const trace::Trace& trace, trace::DeviceId device) {
 }  // namespace
 
 void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
+                   const RequestTracks& requests,
                    const std::function<TrackUuid(std::string_view)>& add_group,
                    MeasuredNumbers& numbers, TraceFile& file) {
   const trace::Trace& trace = source.trace;
@@ -319,7 +325,7 @@ void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
     gpu_count = std::max(gpu_count, trace.devices[i].ordinal + 1);
     if (!is_used(trace, device)) continue;
     const TrackUuid group = add_group(device_name(trace, device));
-    write_stage_tracks(source, device, group, file);
+    write_stage_tracks(source, requests, device, group, file);
     streams.write(device, group);
     write_counter_tracks(trace, device, group, file);
     write_measured_kernels(source, device, numbers, file);
@@ -327,7 +333,7 @@ void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
   const auto& instances = source.results.stages.instances;
   const trace::DeviceId none;
   if (std::ranges::find(instances, none, &analysis::StageInstance::device) != instances.end()) {
-    write_stage_tracks(source, none, add_group("Without GPU work"), file);
+    write_stage_tracks(source, requests, none, add_group("Without GPU work"), file);
   }
   numbers.first_gpu += gpu_count;
 }

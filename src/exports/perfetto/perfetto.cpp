@@ -7,6 +7,15 @@
 namespace llmprof::exports {
 namespace {
 
+Nanoseconds first_request(const ExportSources& sources) {
+  Nanoseconds first = INT64_MAX;
+  for (const ExportSource& source : sources) {
+    const Nanoseconds own = first_sent(source);
+    if (own != INT64_MAX) first = std::min(first, source.clock.job_time(own));
+  }
+  return first;
+}
+
 Result<std::string> trace_of(const ExportSources& sources) {
   const bool of_job = !sources.front().rank.empty();
   std::vector<TimeSpan> spans;
@@ -15,6 +24,7 @@ Result<std::string> trace_of(const ExportSources& sources) {
     const TimeSpan& span = spans.emplace_back(recorded_span(source.trace, source.results.stages));
     if (span.any()) first = std::min(first, source.clock.job_time(span.first));
   }
+  if (first != INT64_MAX) first = std::min(first, first_request(sources));
   if (first == INT64_MAX) {
     return fail_input(
         "no timeline to export: these captures hold totals or single measurements of kernels, not "
@@ -41,13 +51,16 @@ Result<std::string> trace_of(const ExportSources& sources) {
     const uint64_t pid = processes.size() == 1 ? processes.front().pid : 0;
     if (of_job) rank = file.process(sources[i].rank, pid);
     const WorkOfLaunches launched(sources[i], first_flow);
+    first_flow += sources[i].trace.launches.size();
+    const RequestTracks requests(sources[i], first_flow);
+    first_flow = requests.next_flow();
     // Without a rank's process, each GPU is shown as a process.
     const auto add_group = [&](std::string_view name) {
       return rank ? file.track(rank->uuid, name) : file.process(name, 0).uuid;
     };
-    write_devices(sources[i], launched, add_group, numbers, file);
+    requests.write(file);
+    write_devices(sources[i], launched, requests, add_group, numbers, file);
     write_cpu_tracks(sources[i], launched, spans[i].last, rank ? &*rank : nullptr, file);
-    first_flow += sources[i].trace.launches.size();
   }
   return std::move(file).finish();
 }

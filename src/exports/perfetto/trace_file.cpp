@@ -248,6 +248,10 @@ void Sequence::begin(Nanoseconds time, const Slice& slice) {
       for (const Annotation& annotation : slice.annotations) annotate(packet, annotation);
       if (slice.flow_from) packet.fixed64(fields::Event::flows, *slice.flow_from);
       if (slice.flow_to) packet.fixed64(fields::Event::terminating_flows, *slice.flow_to);
+      for (const uint64_t flow : slice.flows_from) packet.fixed64(fields::Event::flows, flow);
+      for (const uint64_t flow : slice.flows_to) {
+        packet.fixed64(fields::Event::terminating_flows, flow);
+      }
     });
   });
 }

@@ -61,6 +61,8 @@ struct Slice {
   std::span<const Annotation> annotations = {};
   std::optional<uint64_t> flow_from = {};  // this slice causes the one where that flow ends
   std::optional<uint64_t> flow_to = {};
+  std::span<const uint64_t> flows_from = {};  // several more
+  std::span<const uint64_t> flows_to = {};
 };
 
 // The clock of all times in a file.

@@ -11,6 +11,7 @@
 
 #include "analysis/ranking/kernels.h"
 #include "exports/exports.h"
+#include "exports/perfetto/request_tracks.h"
 #include "exports/perfetto/trace_file.h"
 #include "exports/shared_rows.h"
 #include "trace/trace.h"
@@ -72,6 +73,7 @@ struct MeasuredNumbers {
 // layers; streams with their kernels, copies, fills and graph replays; counters and sensors; and
 // what ncu measured.
 void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
+                   const RequestTracks& requests,
                    const std::function<TrackUuid(std::string_view)>& add_group,
                    MeasuredNumbers& numbers, TraceFile& file);
 

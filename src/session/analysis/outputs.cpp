@@ -27,7 +27,9 @@ void KeptTraces::keep(std::optional<uint64_t> rank, trace::Trace&& trace,
 
 Result<exports::ExportSources> KeptTraces::sources(const profile::Profile& profile) const {
   if (kept_.size() == 1 && !kept_.front().rank) {
-    return exports::ExportSources{{kept_.front().trace, kept_.front().results}};
+    exports::ExportSource source{kept_.front().trace, kept_.front().results};
+    if (profile.requests) source.requests = &*profile.requests;
+    return exports::ExportSources{source};
   }
   if (kernels_ > kMostKernelsOfRanks) {
     return fail_input(fmt::format(
