@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
+#include "report/format/request_words.h"
 #include "report/format/words.h"
 
 namespace llmprof::report {
@@ -37,24 +38,6 @@ constexpr auto kMeasuredWords = [] {
       {tokens_per_s, "tokens per second"},
       {mfu, "MFU on wall time"},
       {mbu, "MBU on wall time"},
-  });
-}();
-
-constexpr auto kPartWords = [] {
-  using enum profile::RequestPart;
-  return profile::texts<profile::RequestPart>({
-      {queue, "queue"},
-      {own_prefill, "own prefill"},
-      {others_prefill, "prefill of others"},
-      {own_decode, "own decode"},
-      {others_decode, "decode of others"},
-      {out_of_batch, "out of the batch"},
-      {host, "host"},
-      {graph_miss, "graph misses and padding"},
-      {lowered_clocks, "lowered clocks"},
-      {communication, "communication"},
-      {delivery, "delivery"},
-      {not_recorded, "not recorded"},
   });
 }();
 
@@ -183,7 +166,7 @@ std::string answer_words(const Comparison& comparison, Share threshold) {
   return why.empty() ? answer : fmt::format("{}: {}", answer, why);
 }
 
-std::string_view part_words(profile::RequestPart part) { return kPartWords[part]; }
+std::string_view part_words(profile::RequestPart part) { return look_of(part).shown; }
 
 std::string quantity_words(const Comparison& comparison, bool on_cpu) {
   const auto& [measured, per, kernel_class, part] = comparison.quantity;
