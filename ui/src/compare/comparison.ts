@@ -19,8 +19,8 @@ import type { CompareApp } from "./app";
 import { budgetOf } from "./budgets";
 import { axisHead, ChangeAxis, differenceBar, intervalCell } from "./interval";
 import { kernelRowsOf, kernelTable, type KernelRow } from "./kernel_rows";
-import { requestsSection } from "./requests";
 import { answer, intervalText, quantitiesOf, unitText, valueText } from "./quantities";
+import { requestsSection } from "./requests";
 
 const SHOWN_KERNELS = 10;
 /** Share of the base's wall time; matched kernels that differ by less get no row here. */
