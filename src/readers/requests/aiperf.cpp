@@ -135,7 +135,7 @@ class AiperfRequest {
     row.output_tokens = metrics.count("output_sequence_length");
     const Nanoseconds ttft = metrics.duration("time_to_first_token");
     if (metrics.valid() && ttft != kNoTime) {
-      row.first_token = row.sent + ttft;
+      row.first_token = time_after(row.sent, ttft);
       row.chunks.push_back({row.first_token, 1});
       const bool listed = metrics.add_chunks("inter_chunk_latency", row.first_token, row.chunks);
       if (!listed && row.output_tokens != 1) {

@@ -36,6 +36,12 @@ Nanoseconds nanoseconds_of_seconds(double seconds) {
   return fits ? std::llround(nanoseconds) : kNoTime;
 }
 
+Nanoseconds time_after(Nanoseconds time, Nanoseconds duration) {
+  if (time == kNoTime || duration == kNoTime) return kNoTime;
+  Nanoseconds sum = 0;
+  return __builtin_add_overflow(time, duration, &sum) ? INT64_MAX : sum;
+}
+
 RequestRows::RequestRows(const std::filesystem::path& path, trace::TraceBuilder& builder)
     : path_(path.string()), builder_(builder) {}
 

@@ -51,6 +51,10 @@ struct RequestRow {
 // A time in seconds as nanoseconds; kNoTime if it is not finite or out of range.
 Nanoseconds nanoseconds_of_seconds(double seconds);
 
+// `time` plus a duration; kNoTime if one of them is. A sum out of range is the largest time, which
+// no request may have.
+Nanoseconds time_after(Nanoseconds time, Nanoseconds duration);
+
 // Adds the requests of one file to a trace. The capture begins with the first valid request, so a
 // file without one leaves the trace as it was.
 class RequestRows {

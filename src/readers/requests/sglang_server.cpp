@@ -51,7 +51,7 @@ class SglangServerRequest {
     placed_ = true;
     if (!has_times_) return without_times(row, queue_time, latency);
     if (row.sent == kNoTime) return false;
-    if (row.end == kNoTime && latency != kNoTime) row.end = row.sent + latency;
+    if (row.end == kNoTime) row.end = time_after(row.sent, latency);
     const bool entered = first_step != kNoTime && first_step >= row.sent;
     row.queued = entered ? first_step - row.sent : queue_time;
     return true;

@@ -42,7 +42,7 @@ void SglangSpans::add(const OtlpSpan& span) {
     row.cached_tokens = span.cached_tokens;
     if (span.first_token_s) {
       const Nanoseconds wait = nanoseconds_of_seconds(*span.first_token_s);
-      if (wait >= 0) row.first_token = span.start + wait;
+      if (wait >= 0) row.first_token = time_after(span.start, wait);
     }
     if (span.finish_reason == "abort") row.status = trace::RequestStatus::cancelled;
     if (span.failed) row.status = trace::RequestStatus::failed;

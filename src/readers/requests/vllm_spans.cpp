@@ -4,8 +4,7 @@ namespace llmprof::readers {
 namespace {
 
 Nanoseconds after(Nanoseconds start, const std::optional<double>& seconds) {
-  const Nanoseconds time = seconds ? nanoseconds_of_seconds(*seconds) : trace::kNoTime;
-  return time == trace::kNoTime ? time : start + time;
+  return seconds ? time_after(start, nanoseconds_of_seconds(*seconds)) : trace::kNoTime;
 }
 
 }  // namespace
