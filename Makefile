@@ -26,6 +26,7 @@ bench:
 	cmake --build --preset bench --parallel $(JOBS)
 	python3 bench/run.py
 	python3 bench/serving.py
+	python3 bench/load.py
 
 fuzz:
 	scripts/setup.sh fuzz

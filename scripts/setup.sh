@@ -43,7 +43,7 @@ packages_for() {
       echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
       echo "${launcher_packages[@]}"
       ;;
-    bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium ;;
+    bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium wrk ;;
     fuzz) echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" ;;
     dist) dist_packages && page_packages ;;
     *) usage ;;
