@@ -6,6 +6,8 @@
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/stop_signals.h"
+#include "report/document.h"
+#include "report/writers/writers.h"
 #include "session/load/load.h"
 
 namespace llmprof::cli {
@@ -73,6 +75,59 @@ std::string counts_text(const session::FinishedLoad& finished) {
   return text;
 }
 
+using Of = report::Figure::Of;
+
+report::Figure figure_of(Of of, const auto& quantity) {
+  return {of, quantity ? std::optional(quantity->value) : std::nullopt, {}};
+}
+
+// Throughput against latency, one row per load.
+report::Document sweep_report(const profile::LoadSweep& sweep) {
+  report::Document document;
+  report::Table table = report::table_of(
+      sweep.swept +
+      " | #completed/s | #output tokens/s | #TTFT p50 (ms) | #TTFT p99 (ms) | #ITL p50 (ms) | "
+      "#ITL p99 (ms) | #goodput/s | note");
+  const auto per_second = [](std::optional<double> rate) {
+    return rate ? fmt::format("{:.2f}", *rate) : std::string();
+  };
+  for (const profile::SweptLoad& load : sweep.loads) {
+    std::string note = load.held ? "" : "not held: no result";
+    if (load.verdict == profile::LoadVerdict::over_saturated) note = "over-saturated";
+    if (sweep.knee == load.value) note = "knee";
+    table.add(fmt::format("{}", load.value), per_second(load.completed_rate),
+              figure_of(Of::rate, load.output_rate), figure_of(Of::token_time, load.ttft_p50),
+              figure_of(Of::token_time, load.ttft_p99), figure_of(Of::token_time, load.itl_p50),
+              figure_of(Of::token_time, load.itl_p99), per_second(load.goodput), note);
+  }
+  document.add(std::move(table));
+  if (sweep.knee) {
+    document.add(report::Paragraph{fmt::format(
+        "Knee: {} {}, the most completed requests per second over the mean end-to-end time. Beyond "
+        "it, time grows faster than throughput.",
+        sweep.swept, *sweep.knee)});
+  }
+  if (sweep.best_goodput) {
+    document.add(report::Paragraph{
+        fmt::format("Largest goodput: {} {}.", sweep.swept, *sweep.best_goodput)});
+  }
+  return document;
+}
+
+void print_reports(const session::LoadsOutcome& outcome, const Arguments& arguments) {
+  if (outcome.sweep) {
+    if (arguments.flag("--json")) {
+      print_json(outcome.sweep_json);
+    } else {
+      print_rendered(report::to_terminal(sweep_report(*outcome.sweep), arguments.style()) + "\n");
+    }
+    return;
+  }
+  for (const session::FinishedLoad& finished : outcome.loads) {
+    if (finished.analysis) print_analysis(*finished.analysis, kTerminalRows, arguments);
+  }
+}
+
 }  // namespace
 
 int load_command(const Arguments& arguments) {
@@ -81,9 +136,12 @@ int load_command(const Arguments& arguments) {
   const auto outcome = needed(with_progress(
       [&](Progress& progress) { return session::run_loads(wanted, &stop_wanted, progress); }));
   for (const std::string& note : outcome.notes) print_message(note);
+  print_reports(outcome, arguments);
   for (const session::FinishedLoad& finished : outcome.loads) {
-    print_text(counts_text(finished));
-    print_text(fmt::format("Record: {}\n", finished.record.string()));
+    if (!arguments.flag("--json")) {
+      print_text(counts_text(finished));
+      print_text(fmt::format("Record: {}\n", finished.record.string()));
+    }
     const std::string& error = finished.outcome.first_error;
     if (!error.empty()) print_message("the first request that failed: " + error);
   }

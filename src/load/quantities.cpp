@@ -11,8 +11,6 @@
 namespace llmprof::load {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
-
 tl::unexpected<Error> usage_error(std::string_view option, std::string_view text,
                                   std::string_view wanted) {
   return fail(ErrorKind::usage,
@@ -50,21 +48,6 @@ Result<double> parse_positive(std::string_view text, std::string_view option) {
     return usage_error(option, text, "a number above 0, at most 1,000,000");
   }
   return *number;
-}
-
-Result<SloLimits> parse_slo(std::string_view text) {
-  SloLimits limits;
-  for (const std::string_view part : split(text, ',')) {
-    const size_t equals = part.find('=');
-    const std::string_view name = trim(part.substr(0, equals));
-    if (equals == std::string_view::npos || (name != "ttft" && name != "itl")) {
-      return usage_error("--slo", text, "a list of limits such as ttft=500ms,itl=50ms");
-    }
-    const auto limit = parse_duration_ns(part.substr(equals + 1), "--slo");
-    if (!limit) return fail_with(limit.error());
-    (name == "ttft" ? limits.ttft_ms : limits.itl_ms) = static_cast<double>(*limit) / kNsPerMs;
-  }
-  return limits;
 }
 
 Result<Sweep> parse_sweep(std::string_view text) {

@@ -17,14 +17,6 @@ Result<int64_t> parse_duration_ns(std::string_view text, std::string_view option
 // "12", "0.5": more than 0.
 Result<double> parse_positive(std::string_view text, std::string_view option);
 
-// What a request must keep to be good.
-struct SloLimits {
-  std::optional<double> ttft_ms;
-  std::optional<double> itl_ms;
-};
-// "ttft=500ms,itl=50ms"; each is optional.
-Result<SloLimits> parse_slo(std::string_view text);
-
 // "rate=1,2,4" or "concurrency=1,8".
 struct Sweep {
   bool is_rate = true;

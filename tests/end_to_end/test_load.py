@@ -55,7 +55,7 @@ class Honest(LoadCase):
             seen = server.requests
         self.assertEqual((record["format"], record["version"], record["api"]), ("llmprof requests", 1, "completions"))
         self.assertEqual((record["arrivals"], record["rate"], record["seed"]), ("poisson", 40, 5))
-        self.assertEqual(record["slo"], {"ttft_ms": 500, "itl_ms": None})
+        self.assertEqual(record["slo"], {"ttft_ms": 500})
         self.assertEqual(record["boot_id"], pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         self.assertAlmostEqual(record["wall_clock_ns"] * NANO, time.time() - time.monotonic(), delta=0.5)
         self.assertEqual([request["id"] for request in record["requests"]], list(range(30)))
@@ -156,6 +156,26 @@ class Honest(LoadCase):
         self.assertNotEqual(records[0]["seed"], records[1]["seed"])
         spans = [record["requests"][-1]["scheduled_ns"] - record["requests"][0]["scheduled_ns"] for record in records]
         self.assertGreater(spans[0], 2 * spans[1])
+        sweep = json.loads((self.out / "sweep.json").read_text())
+        self.assertEqual((sweep["swept"], [load["value"] for load in sweep["loads"]]), ("rate", [20, 80]))
+        for load, record in zip(sweep["loads"], records):
+            self.assertEqual(load["held"], record["held"])
+            self.assertEqual(load["completed_rate"] is not None, record["held"])
+
+    def test_the_report_has_the_figures_of_the_record(self):
+        with OpenAiServer(0.02, 0.004) as server:
+            record = self.record_of(server.url(), "--concurrency", 4, "--requests", 40, "--new-tokens", 6,
+                                    "--warm-up", 4, "--slo", "ttft=1s,itl=1s")
+        if not record["held"]:
+            self.assertFalse((self.out / "profile.json").exists())
+            self.skipTest("this machine is too busy to hold the load")
+        requests = json.loads((self.out / "profile.json").read_text())["requests"]
+        measured = record["requests"][4:]
+        ttft = sorted((r["chunks"][0][0] - r["sent_ns"]) / 1e6 for r in measured)
+        self.assertEqual((requests["sent"], requests["completed"], requests["warm_up"]), (40, 40, 4))
+        self.assertAlmostEqual(requests["ttft_ms"]["p50"], ttft[19], places=6)
+        self.assertAlmostEqual(requests["ttft_ms"]["p99"], ttft[39], places=6)
+        self.assertEqual([each["attained"] for each in requests["load"]["objectives"]], [1, 1])
 
 
 class Replays(LoadCase):

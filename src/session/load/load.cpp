@@ -6,11 +6,14 @@
 #include <ctime>
 #include <utility>
 
+#include "analysis/requests/sweep.h"
 #include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
 #include "http/event_loop.h"
 #include "load/target.h"
+#include "profile/json/json.h"
+#include "profile/vocabulary.h"
 #include "session/load/load_settings.h"
 
 namespace llmprof::session {
@@ -24,8 +27,14 @@ int64_t wall_clock_at_zero() {
   return wall.count() - http::monotonic_ns();
 }
 
-std::string limit_text(std::optional<double> limit) {
-  return limit ? fmt::format("{}", *limit) : "null";
+std::string slo_text(const std::vector<profile::Objective>& objectives) {
+  if (objectives.empty()) return "null";
+  std::vector<std::string> limits;
+  for (const profile::Objective& each : objectives) {
+    limits.push_back(
+        fmt::format("\"{}_ms\":{}", profile::to_string(each.figure), each.limit.value));
+  }
+  return fmt::format("{{{}}}", fmt::join(limits, ","));
 }
 
 load::RecordFields head_of(const LoadSettings& settings, const PlannedLoad& planned,
@@ -52,10 +61,7 @@ load::RecordFields head_of(const LoadSettings& settings, const PlannedLoad& plan
       {"concurrency", planned.concurrency > 0 ? std::to_string(planned.concurrency) : "null"},
       {"warm_up_requests", std::to_string(warm_up)},
   };
-  head.emplace_back("slo", settings.slo ? fmt::format("{{\"ttft_ms\":{},\"itl_ms\":{}}}",
-                                                      limit_text(settings.slo->ttft_ms),
-                                                      limit_text(settings.slo->itl_ms))
-                                        : "null");
+  head.emplace_back("slo", slo_text(settings.objectives));
   return head;
 }
 
@@ -174,11 +180,57 @@ class LoadRunner {
   http::ClientOptions client_;
 };
 
+// The same as `llmprof analyze requests.json` into the record's folder. A load that gives no
+// result gets no report.
+void analyze_loads(LoadsOutcome& outcome, const LoadArguments& arguments, Progress& progress) {
+  for (FinishedLoad& finished : outcome.loads) {
+    if (finished.outcome.not_held || finished.outcome.counts.completed == 0) continue;
+    AnalyzeOptions options;
+    options.inputs = {finished.record};
+    options.out = finished.record.parent_path();
+    options.force = true;
+    options.slo = arguments.slo;
+    auto analysis = analyze(options, progress);
+    if (analysis) {
+      finished.analysis = std::move(*analysis);
+    } else if (!outcome.refused) {
+      outcome.refused = analysis.error();
+    }
+  }
+}
+
+// Writes sweep.json.
+profile::LoadSweep sum_up(const LoadsOutcome& outcome, const load::Sweep& sweep) {
+  profile::LoadSweep sum;
+  sum.swept = sweep.is_rate ? "rate" : "concurrency";
+  for (size_t number = 0; number < outcome.loads.size(); ++number) {
+    const FinishedLoad& finished = outcome.loads[number];
+    const profile::Requests* requests = finished.analysis && finished.analysis->profile.requests
+                                            ? &*finished.analysis->profile.requests
+                                            : nullptr;
+    sum.loads.push_back(analysis::swept_load(sweep.values.at(number),
+                                             fs::relative(finished.record, outcome.folder).string(),
+                                             !finished.outcome.not_held, requests));
+  }
+  sum.knee = analysis::find_knee(sum.loads);
+  sum.best_goodput = analysis::find_best_goodput(sum.loads);
+  return sum;
+}
+
 }  // namespace
 
 Result<LoadsOutcome> run_loads(const LoadArguments& arguments, const std::atomic<bool>* stop,
                                Progress& progress) {
-  return attempt([&] { return LoadRunner(arguments, stop, progress).run(); });
+  return attempt([&] {
+    LoadsOutcome outcome = LoadRunner(arguments, stop, progress).run();
+    analyze_loads(outcome, arguments, progress);
+    if (arguments.sweep) {
+      outcome.sweep = sum_up(outcome, needed(load::parse_sweep(*arguments.sweep)));
+      outcome.sweep_json = profile::json::described_to_json(*outcome.sweep);
+      Artifacts(outcome.folder).write("sweep.json", outcome.sweep_json);
+    }
+    return outcome;
+  });
 }
 
 Result<void> check_load(const LoadArguments& arguments) {

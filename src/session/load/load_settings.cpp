@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/requests/objectives.h"
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
@@ -83,7 +84,9 @@ LoadSettings make_load_settings(const LoadArguments& arguments) {
   if (arguments.replay) settings.replay = needed(load::read_replay(*arguments.replay));
   if (arguments.prompts) settings.prompts = needed(load::Prompts::from_file(*arguments.prompts));
   if (arguments.speed) settings.speed = needed(load::parse_positive(*arguments.speed, "--speed"));
-  if (arguments.slo) settings.slo = needed(load::parse_slo(*arguments.slo));
+  if (arguments.slo) {
+    settings.objectives = needed(analysis::parse_objectives(*arguments.slo));
+  }
   if (arguments.sweep) settings.sweep = needed(load::parse_sweep(*arguments.sweep));
   settings.timeout_ns = needed(
       load::parse_duration_ns(arguments.timeout.value_or(std::string(kUsualTimeout)), "--timeout"));

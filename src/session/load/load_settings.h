@@ -8,6 +8,7 @@
 #include "http/url.h"
 #include "load/quantities.h"
 #include "load/replay.h"
+#include "profile/requests.h"
 #include "session/load/load.h"
 
 namespace llmprof::session {
@@ -24,7 +25,7 @@ struct LoadSettings {
   std::optional<load::Prompts> prompts;
   double speed = 1;
   int64_t timeout_ns = 0;
-  std::optional<load::SloLimits> slo;
+  std::vector<profile::Objective> objectives;
   std::optional<load::Sweep> sweep;
 };
 
