@@ -9,7 +9,8 @@
 
 namespace llmprof::analysis {
 
-// The longest gaps between tokens, and times to first token, of the counted requests.
+// The longest gaps between tokens, and as many times to first token, of the counted requests: long
+// queues do not hide gaps.
 class SlowestGaps {
  public:
   explicit SlowestGaps(const ClientTokens& client);
@@ -27,8 +28,10 @@ class SlowestGaps {
   };
 
   const ClientTokens& client_;
-  Nanoseconds from_ = 0;  // as long as the shortest of them
+  Nanoseconds from_ = 0;        // as long as the shortest of these gaps
+  Nanoseconds from_first_ = 0;  // the same of the times to first token
   std::vector<Gap> gaps_;
+  std::vector<Gap> firsts_;
 };
 
 }  // namespace llmprof::analysis
