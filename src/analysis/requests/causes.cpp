@@ -14,13 +14,14 @@ profile::ByWord<RequestPart, profile::WholeNanoseconds> named_parts(const PartSu
 
 Causes::Causes(const EngineBatches& engine, const EngineTime& time, const TokenJoin& join,
                std::span<const TokenRequest> requests, std::span<const TokenChunk> chunks,
-               std::span<const PromptPart> parts)
+               std::span<const Prompt> prompts, std::span<const PromptPart> parts)
     : engine_(engine),
       time_(time),
       join_(join),
       requests_(requests),
       chunks_(chunks),
       first_prompt_(requests.size() + 1, 0) {
+  for (const Prompt& prompt : prompts) ends_.emplace(prompt.request, prompt.batch);
   for (const PromptPart& part : parts) {
     if (part.request != kNoRequest) ++first_prompt_[part.request + 1];
   }
@@ -125,10 +126,17 @@ class Causes::Walk {
   // `first`: the first batch that makes a token of the chunk.
   void through_pieces(Nanoseconds until, uint32_t first, bool of_prompt) {
     uint32_t left = kNoBatch;  // the last batch without the request
+    // It comes back with a prompt, until whose first pass it was in no batch.
+    const bool comes_back = !of_prompt && in_.ends_.contains({request_, first});
+    const Nanoseconds back = in_.engine_.passes[in_.engine_.batches[first].first_pass].start;
+    if (comes_back) interval_.preempted = true;
     along(until, [&](const TimePiece& piece, Nanoseconds to) {
       const bool decodes = !of_prompt && (piece.batch >= first || piece.batch == before_);
       const bool takes_part =
           decodes || (of_prompt && piece.batch == first) || has_prompt(piece.batch);
+      if (comes_back && piece.kind == TimeKind::host && piece.batch == first && piece.end <= back) {
+        return charge(RequestPart::out_of_batch, to);
+      }
       if (!takes_part && in_.time_.decodes[piece.batch] && piece.kind != TimeKind::not_recorded) {
         if (!of_prompt && before_ != kNoBatch && (left == kNoBatch || piece.batch > left + 1)) {
           interval_.preempted = true;

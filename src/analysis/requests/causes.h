@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/requests/engine_time.h"
@@ -40,10 +42,10 @@ struct RequestInterval {
 // Where the time of requests went. Everything is on the trace's clock.
 class Causes {
  public:
-  // All must outlive this object. `chunks`: of all requests.
+  // All but the prompts and their parts must outlive this object. `chunks`: of all requests.
   Causes(const EngineBatches& engine, const EngineTime& time, const TokenJoin& join,
          std::span<const TokenRequest> requests, std::span<const TokenChunk> chunks,
-         std::span<const PromptPart> parts);
+         std::span<const Prompt> prompts, std::span<const PromptPart> parts);
 
   // Calls visit(interval) for all intervals of a request from `sent` to `end`, in order.
   using Visit = std::function<void(const RequestInterval&)>;
@@ -60,6 +62,7 @@ class Causes {
   // Batches with a part of each request's prompts, by request, then batch.
   std::vector<uint32_t> first_prompt_;
   std::vector<uint32_t> prompt_batches_;
+  std::set<std::pair<uint32_t, uint32_t>> ends_;  // request and batch of the end of each prompt
 };
 
 }  // namespace llmprof::analysis

@@ -87,6 +87,13 @@ class ServedLoad {
     return *this;
   }
 
+  // The request's token of this batch is behind a prompt of so many tokens.
+  ServedLoad& comes_back(uint32_t request, uint32_t batch, uint64_t tokens) {
+    prompts_.push_back({request, batch, requests_[request].sent, tokens});
+    --decoded_[batch];
+    return *this;
+  }
+
   struct Interval {
     Parts parts;
     std::map<uint32_t, Nanoseconds> waits;
@@ -103,7 +110,7 @@ class ServedLoad {
     for (const auto& [batch, tokens] : decoded_) decoded[batch] = tokens;
     const auto parts = prompt_parts(engine_, prompts_, decoded);
     const EngineTime time = engine_time(engine_, facts_, parts, breaks_);
-    const Causes causes(engine_, time, join_, requests_, chunks_, parts);
+    const Causes causes(engine_, time, join_, requests_, chunks_, prompts_, parts);
     std::vector<Interval> found;
     causes.each_interval(request, ends_[request], [&](const RequestInterval& from) {
       Interval& interval = found.emplace_back();
@@ -239,6 +246,19 @@ TEST(CausesTest, AnEvictedRequestIsOutOfTheBatch) {
   EXPECT_TRUE(intervals[2].preempted);
   EXPECT_EQ(intervals[2].parts, (Parts{{out_of_batch, 16}, {own_decode, 8}, {others_decode, 2}}));
   EXPECT_FALSE(intervals[1].preempted);
+}
+
+// With nobody else in the batch: it gets its next token behind a prompt.
+TEST(CausesTest, AnEvictedRequestComesBackWithItsPrompt) {
+  ServedLoad load;
+  load.batch(0).pass(StepKind::prefill, 1, 4, 0, 10).read(10);
+  load.batch(10).decode(1, 10, 20).read(20);
+  load.batch(220).pass(StepKind::prefill, 1, 6, 220, 232).read(232);
+  load.request(0, 4, 232, {{0, 10}, {1, 20}, {2, 232}});
+  load.comes_back(0, 2, 6);
+  const auto intervals = load.intervals(0);
+  EXPECT_TRUE(intervals[2].preempted);
+  EXPECT_EQ(intervals[2].parts, (Parts{{out_of_batch, 200}, {own_prefill, 12}}));
 }
 
 // Batches of prompts alone make all sequences wait.

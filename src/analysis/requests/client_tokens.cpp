@@ -19,6 +19,24 @@ uint32_t width(const TokenJoin& join, const TokenChunk& chunk) {
   return join.token_per_batch ? chunk.tokens : 1;
 }
 
+bool decodes(const EngineBatches& engine, uint32_t batch) {
+  return std::ranges::any_of(engine.passes_of(engine.batches[batch]), [](const BatchPass& pass) {
+    return pass.kind == StepKind::decode || pass.kind == StepKind::mixed;
+  });
+}
+
+// Whether a sequence with a token of batch `left`, and its next one of batch `back`, was evicted in
+// between: others decoded without it, or it got the token of a batch that only took prompts.
+bool comes_back(const EngineBatches& engine, uint32_t left, uint32_t back) {
+  const auto passes = engine.passes_of(engine.batches[back]);
+  if (std::ranges::none_of(passes, &BatchPass::takes_prompts)) return false;
+  if (!decodes(engine, back)) return true;
+  for (uint32_t batch = left + 1; batch < back; ++batch) {
+    if (decodes(engine, batch)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ClientTokens client_tokens(const trace::Trace& trace, const ClientRequests& requests) {
@@ -49,11 +67,6 @@ ClientTokens client_tokens(const trace::Trace& trace, const ClientRequests& requ
 
 std::vector<Prompt> joined_prompts(const ClientTokens& client, const TokenJoin& join,
                                    const EngineBatches& engine) {
-  std::vector<bool> takes_prompts;
-  for (const EngineBatch& batch : engine.batches) {
-    const auto passes = engine.passes_of(batch);
-    takes_prompts.push_back(std::ranges::any_of(passes, &BatchPass::takes_prompts));
-  }
   std::vector<Prompt> prompts;
   for (uint32_t request = 0; request < client.size(); ++request) {
     const TokenRequest& of = client.requests[request];
@@ -68,20 +81,11 @@ std::vector<Prompt> joined_prompts(const ClientTokens& client, const TokenJoin& 
         prompts.push_back({request, first, of.sent, client.prompt_tokens[request]});
         continue;
       }
-      if (!join.joined(chunk - 1) || !takes_prompts[first]) continue;
-      const uint32_t left = join.batch[chunk - 1];
-      // Others decoded meanwhile: it was not the whole engine that only took prompts.
-      bool without_it = false;
-      for (uint32_t batch = left + 1; batch < first && !without_it; ++batch) {
-        without_it =
-            std::ranges::any_of(engine.passes_of(engine.batches[batch]), [](const BatchPass& pass) {
-              return pass.kind == StepKind::decode || pass.kind == StepKind::mixed;
-            });
-      }
-      if (!without_it) continue;
+      if (!join.joined(chunk - 1) || !comes_back(engine, join.batch[chunk - 1], first)) continue;
       std::optional<uint64_t> again = client.prompt_tokens[request];
       if (again) *again += before;
-      prompts.push_back({request, first, engine.batches[left].end.results_read, again});
+      prompts.push_back(
+          {request, first, engine.batches[join.batch[chunk - 1]].end.results_read, again});
     }
   }
   return prompts;

@@ -117,7 +117,7 @@ class Explanation {
     const EngineTime time = engine_time(engine_, facts, parts_, breaks_);
     add_estimates(time);
     add_items();
-    add_causes(Causes(engine_, time, join_, client_.requests, client_.chunks, parts_));
+    add_causes(Causes(engine_, time, join_, client_.requests, client_.chunks, prompts_, parts_));
   }
 
  private:
