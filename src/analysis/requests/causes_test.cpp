@@ -89,7 +89,7 @@ class ServedLoad {
 
   // The request's token of this batch is behind a prompt of so many tokens.
   ServedLoad& comes_back(uint32_t request, uint32_t batch, uint64_t tokens) {
-    prompts_.push_back({request, batch, requests_[request].sent, tokens});
+    prompts_.push_back({request, batch, requests_[request].sent, tokens, true});
     --decoded_[batch];
     return *this;
   }

@@ -1,6 +1,8 @@
 #include "analysis/requests/client_tokens.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analysis/requests/request_times.h"
 
@@ -85,10 +87,30 @@ std::vector<Prompt> joined_prompts(const ClientTokens& client, const TokenJoin& 
       std::optional<uint64_t> again = client.prompt_tokens[request];
       if (again) *again += before;
       prompts.push_back(
-          {request, first, engine.batches[join.batch[chunk - 1]].end.results_read, again});
+          {request, first, engine.batches[join.batch[chunk - 1]].end.results_read, again, true});
     }
   }
   return prompts;
+}
+
+std::vector<Prompt> held_prompts(const std::vector<Prompt>& prompts,
+                                 const std::vector<PromptPart>& parts) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> tokens;  // by request, then batch
+  for (const PromptPart& part : parts) tokens[{part.request, part.batch}] += part.tokens;
+  std::vector<Prompt> held;
+  const Prompt* before = nullptr;
+  for (const Prompt& prompt : prompts) {
+    uint64_t found = 0;
+    if (prompt.again && before != nullptr && before->request == prompt.request) {
+      const auto behind = tokens.upper_bound({prompt.request, prompt.batch});
+      for (auto at = tokens.upper_bound({prompt.request, before->batch}); at != behind; ++at) {
+        found += at->second;
+      }
+    }
+    before = &prompt;
+    if (!prompt.again || (prompt.tokens && 2 * found >= *prompt.tokens)) held.push_back(prompt);
+  }
+  return held;
 }
 
 std::vector<uint32_t> decode_tokens(const ClientTokens& client, const TokenJoin& join,

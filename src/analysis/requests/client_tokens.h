@@ -32,6 +32,12 @@ ClientTokens client_tokens(const trace::Trace& trace, const ClientRequests& requ
 std::vector<Prompt> joined_prompts(const ClientTokens& client, const TokenJoin& join,
                                    const EngineBatches& engine);
 
+// Without those that came back with a prompt of which the passes hold less than half: these
+// sequences only decoded in a pass that took prompts of others. `prompts` as `joined_prompts`
+// orders them.
+std::vector<Prompt> held_prompts(const std::vector<Prompt>& prompts,
+                                 const std::vector<PromptPart>& parts);
+
 // By batch: joined tokens of sequences in decode.
 std::vector<uint32_t> decode_tokens(const ClientTokens& client, const TokenJoin& join,
                                     const std::vector<Prompt>& prompts, size_t batches);

@@ -102,9 +102,11 @@ class Explanation {
         join_(join_tokens(join_batches(engine_, breaks_), client.requests, client.chunks,
                           work.stages.speculative)),
         prompts_(joined_prompts(client, join_, engine_)),
-        decodes_(decode_tokens(client, join_, prompts_, engine_.batches.size())),
-        parts_(prompt_parts(engine_, prompts_, decodes_)),
-        rows_(count_rows(engine_, client, join_, parts_, prompts_)) {}
+        parts_(parts_of(prompts_)) {
+    prompts_ = held_prompts(prompts_, parts_);
+    parts_ = parts_of(prompts_);
+    rows_ = count_rows(engine_, client, join_, parts_, prompts_);
+  }
 
   void run() {
     count_tokens();
@@ -121,6 +123,11 @@ class Explanation {
   }
 
  private:
+  [[nodiscard]] std::vector<PromptPart> parts_of(const std::vector<Prompt>& prompts) const {
+    return prompt_parts(engine_, prompts,
+                        decode_tokens(client_, join_, prompts, engine_.batches.size()));
+  }
+
   void count_tokens() {
     profile::RequestJoin& join = into_.join;
     for (uint32_t request = 0; request < client_.size(); ++request) {
@@ -250,7 +257,6 @@ class Explanation {
   std::vector<bool> breaks_;
   TokenJoin join_;
   std::vector<Prompt> prompts_;
-  std::vector<uint32_t> decodes_;
   std::vector<PromptPart> parts_;
   BatchRows rows_;
 };

@@ -1,6 +1,7 @@
 #include "analysis/requests/prompts.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace llmprof::analysis {
 namespace {
@@ -46,10 +47,11 @@ class Assignment {
              std::span<const uint32_t> decode_tokens)
       : engine_(engine), decode_tokens_(decode_tokens) {
     for (const Prompt& prompt : prompts) open_.push_back({&prompt, prompt.tokens});
-    // The one that ends last comes first; of those that end together, the later one.
+    // The one that ends last comes first; of those that end together, the later one. It is not
+    // certain that a sequence was evicted.
     std::ranges::sort(open_, [](const Open& a, const Open& b) {
-      return std::pair(a.prompt->batch, a.prompt->known_from) >
-             std::pair(b.prompt->batch, b.prompt->known_from);
+      return std::tuple(a.prompt->batch, !a.prompt->again, a.prompt->known_from) >
+             std::tuple(b.prompt->batch, !b.prompt->again, b.prompt->known_from);
     });
   }
 

@@ -17,6 +17,7 @@ struct Prompt {
   uint32_t batch = 0;              // gives the first token behind it
   Nanoseconds known_from = 0;      // no batch before this time can hold a part of it
   std::optional<uint64_t> tokens;  // to process; none: unknown
+  bool again = false;              // of an evicted sequence
 };
 
 // Part of a prompt in a pass.

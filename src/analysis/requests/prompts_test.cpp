@@ -80,6 +80,16 @@ TEST(PromptPartsTest, TokensFromBeforeARequestAreOfNobodyKnown) {
   EXPECT_EQ(by_pass(parts), expected);
 }
 
+// Two prompts fill a pass: the sequence that may have been evicted has at least its token.
+TEST(PromptPartsTest, FirstPromptsComeBeforeThoseOfEvictedSequences) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::prefill, 3, 781);
+  const auto parts = engine.parts({{0, 0, 5, 301, true}, {1, 0, -5, 80}, {2, 0, -4, 700}}, {0});
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected{
+      {{0, 0}, 1}, {{0, 1}, 80}, {{0, 2}, 700}};
+  EXPECT_EQ(by_pass(parts), expected);
+}
+
 // Without its length, a prompt has what others leave, and at least its last token.
 TEST(PromptPartsTest, APromptOfUnknownLengthHasTheRest) {
   PromptPasses engine;
