@@ -189,7 +189,6 @@ std::vector<Pass> make_passes() {
       Pass("budgets", time_budgets).skipped_if(no_stages),
       Pass("untraced times", without_tracing).skipped_if(no_stages),
       Pass("served requests", served_requests).skipped_if(no_stages),
-      Pass("requests", find_requests).into(&Profile::requests),
       Pass("layers", all_layers).into(&Profile::layers, &Profile::layer_summary),
       Pass("kernel sequences", find_kernel_sequences)
           .skipped_if(no_stages)
@@ -202,6 +201,7 @@ std::vector<Pass> make_passes() {
       Pass("operators", all_operators).into(&Profile::operators, &Profile::operators_found),
       Pass("utilization", use_of_peaks).into(&Profile::workload),
       Pass("counters", attribute_counters),
+      Pass("requests", find_requests).into(&Profile::requests),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("findings", all_findings).skipped_if(no_stages).into(&Profile::findings),
