@@ -29,6 +29,8 @@ export interface Diff {
   comparisons: Comparisons[];
   /** where the difference is, by stage; means over all runs */
   stages: Stages[];
+  /** requests of a client, by what they spent their time on; null unless all runs have them */
+  requests: Requests | null;
   /** findings that changed; gone and new ones first */
   findings: Findings[];
   /** groups of steps that were compared with each other */
@@ -131,7 +133,12 @@ export type AspectsAspect =
   | "coverage" /* the coverage by stages */
   | "unwatched" /* the time without profiling */
   | "cpu_peaks" /* the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides) */
-  | "shared_cpus" /* CPUs used by other programs during the run */;
+  | "shared_cpus" /* CPUs used by other programs during the run */
+  | "load" /* how requests were sent (they are not compared) */
+  | "schedule" /* when requests were sent, as by another seed (they are not compared) */
+  | "prompts" /* prompt tokens of requests (they are not compared) */
+  | "failed_requests" /* requests that did not complete */
+  | "output_tokens" /* output tokens of requests */;
 
 export interface Gates {
   /** rule as written */
@@ -140,7 +147,7 @@ export interface Gates {
   from: string;
   /** verdict on the rule */
   outcome: Verdict;
-  /** stage that it was measured in; empty if there is none */
+  /** stage that it was measured in, or "requests"; empty if there is none */
   stage: string;
   /** limit of the difference over base (fraction) */
   relative_limit: number | null;
@@ -153,10 +160,10 @@ export interface Gates {
 }
 
 export interface Comparisons {
-  /** as in profile.json; "all kernels" without stages */
+  /** as in profile.json; "all kernels" without stages; "requests" for a client's requests */
   stage: string;
   /** what is compared; class.X: kernel time of that class, including overlap, per step, or per instance if the
-   * stage has no steps */
+   * stage has no steps; part.X: time of requests that was spent on it */
   quantity: ComparisonsQuantity;
   /** statistic that is compared */
   statistic: ComparisonsStatistic;
@@ -229,6 +236,23 @@ export type ComparisonsQuantity =
   | "tokens_per_s"
   | "mfu" /* on wall time */
   | "mbu" /* on wall time */
+  | "ttft" /* time to first token of requests */
+  | "itl" /* inter-token latency of requests */
+  | "tpot" /* time per output token of requests */
+  | "e2e" /* end-to-end time of requests */
+  | "goodput" /* requests per second that meet all objectives */
+  | "part.queue"
+  | "part.own_prefill"
+  | "part.others_prefill"
+  | "part.own_decode"
+  | "part.others_decode"
+  | "part.out_of_batch"
+  | "part.host"
+  | "part.graph_miss"
+  | "part.lowered_clocks"
+  | "part.communication"
+  | "part.delivery"
+  | "part.not_recorded"
   | "class.gemm"
   | "class.gemv"
   | "class.attention"
@@ -256,7 +280,8 @@ export type ComparisonsStatistic =
 export type ComparisonsUnit =
   | "ms"
   | "tokens/s"
-  | "fraction";
+  | "fraction"
+  | "requests/s";
 
 export type ComparisonsTimes =
   | "unwatched" /* times without profiling, from the same source on both sides */
@@ -279,18 +304,23 @@ export type ComparisonsMethod =
   | "one_against_runs" /* one run against the variation of several */
   | "none" /* one value per side, or too few for a percentile */
   | "as_recorded" /* single runs without profiling: assumed to vary like the recorded times */
-  | "from_wall" /* interval of the wall time that it is computed from */;
+  | "from_wall" /* interval of the wall time that it is computed from */
+  | "paired_bootstrap" /* bootstrap over requests that were sent to both sides of one run each */
+  | "both_intervals" /* the sides' own intervals together */;
 
 export type ComparisonsNoiseOf =
   | "runs"
   | "steps"
-  | "instances";
+  | "instances"
+  | "requests";
 
 export type ComparisonsWhyNot =
   | "damaged" /* a side is damaged */
   | "shared_cpus" /* other programs used the CPUs */
   | "recorded_differently" /* the sides were recorded by different tools, or CUDA graphs are hidden on one side */
-  | "not_comparable" /* the sides are only listed side by side */;
+  | "not_comparable" /* the sides are only listed side by side */
+  | "other_load" /* requests were sent at another rate, at other times or with other prompts */
+  | "failed_requests" /* clearly more requests failed on one side; completed ones are not a fair sample */;
 
 export interface Stages {
   /** as in profile.json; "all kernels" without stages */
@@ -434,6 +464,59 @@ export interface StagesCauses {
   points: number | null;
 }
 
+export interface Requests {
+  /** completed requests, over all runs */
+  base_completed: number;
+  /** base_completed for the new side */
+  new_completed: number;
+  /** requests that did not complete, over all runs */
+  base_failed: number;
+  /** base_failed for the new side */
+  new_failed: number;
+  /** mean time from sent to end, over all completed requests (ns) */
+  base_ns: number;
+  /** base_ns for the new side (ns) */
+  new_ns: number;
+  /** new minus base; comparisons has its interval (ns) */
+  difference_ns: number;
+  /** difference over base (fraction) */
+  relative: number | null;
+  /** largest difference first; the parts sum exactly to difference_ns; empty unless the requests of all runs are
+   * joined */
+  parts: RequestsParts[];
+  /** the same for the time to first token, of requests that got one */
+  first_token_parts: RequestsParts[];
+  /** the changes in words */
+  why: string;
+}
+
+export interface RequestsParts {
+  /** part of the requests' time, as in profile.json */
+  part: RequestsPartsPart;
+  /** mean per completed request (ns) */
+  base_ns: number;
+  /** base_ns for the new side (ns) */
+  new_ns: number;
+  /** new minus base (ns) */
+  difference_ns: number;
+  /** difference over the base's mean time (fraction) */
+  points: number | null;
+}
+
+export type RequestsPartsPart =
+  | "queue" /* from sent until the batch begins that holds its first prompt tokens */
+  | "own_prefill" /* passes over its own prompt */
+  | "others_prefill" /* prompts of other requests in its batches */
+  | "own_decode" /* its own decode: what a step takes without other requests */
+  | "others_decode" /* decode of other requests in its batches */
+  | "out_of_batch" /* it had started, but was in no batch: preempted or evicted */
+  | "host" /* the engine's own time between passes and before it reads results */
+  | "graph_miss" /* steps without their CUDA graph, or padded to a larger one */
+  | "lowered_clocks" /* steps that took longer while heat or power lowered the clocks */
+  | "communication" /* exposed communication between GPUs, and waits for other ranks */
+  | "delivery" /* from the results on the host to the client */
+  | "not_recorded" /* outside of recording windows, or in passes that were not recorded */;
+
 export interface Findings {
   /** as in profile.json */
   kind: FindingsKind;
@@ -481,7 +564,15 @@ export type FindingsKind =
   | "straggler" /* a rank of a job that others wait for in collectives */
   | "pipeline_bubble" /* ranks idle because another stage of the pipeline works */
   | "expert_imbalance" /* one rank's experts take clearly longer than the others' */
-  | "slow_link" /* collectives of large messages far below the peak bandwidth of their link */;
+  | "slow_link" /* collectives of large messages far below the peak bandwidth of their link */
+  | "requests_delayed_by_prompts" /* requests wait while prompts of others are processed in their batches */
+  | "requests_queued" /* requests wait before the batch that holds their first prompt tokens */
+  | "requests_delayed_by_host" /* requests wait for the engine's own work between passes */
+  | "requests_without_graph" /* steps of requests run without their CUDA graph, or padded to a larger one */
+  | "requests_preempted" /* requests that had started wait outside of every batch */
+  | "requests_delivered_late" /* tokens of requests take long from the host's results to the client */
+  | "requests_at_low_clocks" /* steps of requests take longer while heat or power lowers the clocks */
+  | "requests_in_communication" /* requests wait for communication between GPUs, or for other ranks */;
 
 export type FindingsChange =
   | "gone"

@@ -187,7 +187,8 @@ export type ContextCapturesFormat =
   | "ncu JSON rows"
   | "PyTorch trace"
   | "llmprof log"
-  | "Stage 1 metrics" /* the workload's own metrics.json */;
+  | "Stage 1 metrics" /* the workload's own metrics.json */
+  | "requests" /* requests of a client, or of the engine */;
 
 export type ContextDeviceKind =
   | "gpu"
@@ -666,8 +667,9 @@ export interface TokenTimes {
   gpu_busy_share_of_wall: number | null;
   /** decode steps by the number of sequences in them */
   by_batch: TokenTimesByBatch[];
-  /** request times of a serving engine, one entry per recording window; empty if passes do not show which sequences
-   * get a token */
+  /** request times of a serving engine: one entry for the requests of a client that are joined to its steps,
+   * otherwise one per recording window; empty without such requests if passes do not show which sequences get a
+   * token */
   served: TokenTimesServed[];
   /** figures that reports and the page show; null in files of earlier versions */
   shown: TokenTimesShown | null;
@@ -683,9 +685,11 @@ export interface TokenTimesByBatch {
 }
 
 export interface TokenTimesServed {
-  /** start of its first pass, on the capture's clock (ms) */
+  /** where the times are from */
+  source: TokenTimesServedSource;
+  /** start of its first pass, or when the first request was sent, on the capture's clock (ms) */
   start_ms: number;
-  /** time from there until the host had chosen the last token (ms) */
+  /** time from there until the host had chosen the last token, or the last request ended (ms) */
   span_ms: number;
   /** batches: passes up to a result that the host waited for, one token per sequence */
   batches: number;
@@ -697,13 +701,18 @@ export interface TokenTimesServed {
   sequences_max: number;
   /** sequences that got their first token */
   prompts: number;
-  /** mean time from the start of a prompt's first batch to its first token, including tracing overhead (ms) */
+  /** mean time from the start of a prompt's first batch to its first token, including tracing overhead; of a
+   * client's requests, from sent (ms) */
   prompt_ms: number | null;
   /** tokens that follow another one of their sequence */
   tokens: number;
   /** mean time since the sequence's previous token, including tracing overhead (ms) */
   token_ms: number | null;
 }
+
+export type TokenTimesServedSource =
+  | "steps" /* estimated from the engine's steps, without its queue and delivery */
+  | "requests" /* requests of a client that were joined to these steps, as the client saw them */;
 
 export interface TokenTimesShown {
   /** wall time per prefill */
@@ -765,8 +774,10 @@ export interface TokenTimesShownFigures {
   figure: TokenTimesShownFiguresFigure;
   /** stage that it is measured on */
   stage: string;
-  /** true if it is what an engine's requests saw (served_window), including tracing overhead */
+  /** true if it is what an engine's requests saw (served_window), including tracing overhead unless without_tracing */
   of_requests: boolean;
+  /** true if the requests' client measured it, from sent to arrival; otherwise it is estimated from steps */
+  by_client: boolean;
   /** time per prefill, decode step or engine step; for requests, per prompt or token */
   ms: TokenTimesShownTimeToFirstTokenMs;
   /** smallest and largest mean in other windows, for requests; null without any */
@@ -893,11 +904,11 @@ export interface RequestsLoad {
   rate: number | null;
   /** requested concurrency, in requests */
   concurrency: number | null;
-  /** requests sent per second */
+  /** requests sent per second: those after the first, over the time from the first sent to the last sent */
   sent_rate: number | null;
-  /** completed requests per second */
+  /** completed requests per second, over the time from the first sent to the last end */
   completed_rate: number | null;
-  /** output tokens of completed requests per second (tokens/s) */
+  /** output tokens of completed requests per second, over the same time as completed_rate (tokens/s) */
   output_tokens_per_s: number | null;
   /** most requests in flight at a time */
   most_concurrent: number | null;
@@ -905,13 +916,15 @@ export interface RequestsLoad {
   lateness_ms: DeviceTimeLaunchesCallMs | null;
   /** whether the server kept up; null if unknown */
   verdict: RequestsLoadVerdict | null;
-  /** end of the ramp-up, after the first sent; null if none (ms) */
+  /** when requests in flight first reach their median over the middle half of the load, after the first sent; null
+   * if at once, or if there is no steady load (ms) */
   ramp_up_end_ms: number | null;
   /** when the last request was sent, after the first; from then on load falls (ms) */
   drain_start_ms: number | null;
   /** limits of --slo, or of the file */
   objectives: RequestsLoadObjectives[];
-  /** requests per second that meet all objectives; null without objectives */
+  /** completed requests per second that meet all objectives, over the same time as completed_rate; null without
+   * objectives */
   goodput: number | null;
   /** lower end of its 95 % interval */
   goodput_low: number | null;
@@ -929,7 +942,7 @@ export interface RequestsLoadObjectives {
   figure: RequestsLoadObjectivesFigure;
   /** largest time that meets the objective (ms) */
   limit_ms: number;
-  /** requests that meet it, over completed requests (fraction) */
+  /** requests that meet it, over completed requests; itl: by the request's mean, its tpot_ms (fraction) */
   attained: number | null;
 }
 
@@ -1091,9 +1104,10 @@ export interface RequestsItems {
   status: RequestsItemsStatus;
   /** sent to warm up; excluded from statistics */
   warm_up: boolean;
-  /** when the load wanted to send it, on the capture's clock; null if not recorded (ms) */
+  /** when the load wanted to send it, on the capture's clock (if the clocks are unrelated, on the file's); null if
+   * not recorded (ms) */
   scheduled_ms: number | null;
-  /** when it was sent, on the capture's clock; null without absolute times (ms) */
+  /** when it was sent, on the same clock; null without absolute times (ms) */
   sent_ms: number | null;
   /** from scheduled to sent: the client's own delay (ns) */
   client_delay_ns: number | null;
@@ -1741,10 +1755,12 @@ export interface Findings {
   evidence: string;
   /** potential saving per unit, upper bound; null if the capture hides it (ms) */
   recoverable_ms: number | null;
-  /** potential saving over all measured instances of the stage; findings are sorted by it (ms) */
+  /** potential saving over all measured instances of the stage; for a finding on requests, share_of_wall of the
+   * time in which requests were in flight; findings are sorted by it (ms) */
   total_recoverable_ms: number | null;
-  /** unit of recoverable_ms: request; engine step under continuous batching; with a selection the stage's name,
-   * "step" or "8 steps"; "traced part of a request" if not all steps were traced */
+  /** unit of recoverable_ms: request (also of findings on requests, which have no stage); engine step under
+   * continuous batching; with a selection the stage's name, "step" or "8 steps"; "traced part of a request" if not
+   * all steps were traced */
   unit: string | null;
   /** what to do */
   advice: string;
@@ -1752,7 +1768,8 @@ export interface Findings {
   stage: string | null;
   /** potential saving over the tokens of all sequences (ms) */
   recoverable_ms_per_token: number | null;
-  /** recoverable_ms over the stage's wall time (fraction) */
+  /** recoverable_ms over the stage's wall time; for a finding on requests, over their mean time from sent to end
+   * (fraction) */
   share_of_wall: number;
   /** distinguishes findings of one kind and stage: for host_stall_repeated the GPU work before and after the gaps;
    * otherwise null */
@@ -1768,6 +1785,8 @@ export interface Findings {
   rank: number | null;
   /** recoverable_ms covers the traced steps only, because other steps were not traced */
   traced_part: boolean;
+  /** figures of requests that contain this time; empty unless the finding is on requests */
+  figures: FindingsFigures[];
 }
 
 export type FindingsKind =
@@ -1800,7 +1819,15 @@ export type FindingsKind =
   | "straggler" /* a rank of a job that others wait for in collectives */
   | "pipeline_bubble" /* ranks idle because another stage of the pipeline works */
   | "expert_imbalance" /* one rank's experts take clearly longer than the others' */
-  | "slow_link" /* collectives of large messages far below the peak bandwidth of their link */;
+  | "slow_link" /* collectives of large messages far below the peak bandwidth of their link */
+  | "requests_delayed_by_prompts" /* requests wait while prompts of others are processed in their batches */
+  | "requests_queued" /* requests wait before the batch that holds their first prompt tokens */
+  | "requests_delayed_by_host" /* requests wait for the engine's own work between passes */
+  | "requests_without_graph" /* steps of requests run without their CUDA graph, or padded to a larger one */
+  | "requests_preempted" /* requests that had started wait outside of every batch */
+  | "requests_delivered_late" /* tokens of requests take long from the host's results to the client */
+  | "requests_at_low_clocks" /* steps of requests take longer while heat or power lowers the clocks */
+  | "requests_in_communication" /* requests wait for communication between GPUs, or for other ranks */;
 
 export interface FindingsValues {
   /** stable name; may occur with several texts */
@@ -1818,6 +1845,17 @@ export interface FindingsValueReasons {
   value: number;
   /** reasons that its text gives, in order */
   reasons: SlowStepRuleReasons[];
+}
+
+export interface FindingsFigures {
+  /** the figure */
+  figure: RequestsLoadObjectivesFigure;
+  /** potential saving in its mean, upper bound (ms) */
+  mean_ms: number | null;
+  /** share of the values below the tail; null if the tail is unknown (fraction) */
+  quantile: number | null;
+  /** part of the mean in the tail that values around the median do not have: what the finding explains of it (ms) */
+  tail_ms: number | null;
 }
 
 export interface Recoverable {
