@@ -99,10 +99,14 @@ constexpr std::string_view kPrevious = "previous-";
 
 // Names that runs, analyses and reports write at the top of a folder.
 bool is_ours(const fs::path& path) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"env.json", "config.yaml", "inputs.yaml", "captures.json", "ranks.json", "profile.json",
-       "report.html", "requests.json", "requests.json.partial", "sweep.json", "report.md", "stakeholder_summary.md", "kernels.md", "operators.md", "stage1",
-       "collector", "nsys", "ncu", "torch", "plots"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"env.json",      "config.yaml",   "inputs.yaml",
+                                       "captures.json", "ranks.json",    "profile.json",
+                                       "report.html",   "requests.json", "requests.json.partial",
+                                       "sweep.json",    "report.md",     "stakeholder_summary.md",
+                                       "kernels.md",    "operators.md",  "stage1",
+                                       "collector",     "nsys",          "ncu",
+                                       "torch",         "plots"});
   constexpr auto kRepeats = std::to_array<std::string_view>({"run-", "base-", "new-"});
   const std::string name = path.filename().string();
   if (std::ranges::find(kNames, name) != kNames.end()) return true;

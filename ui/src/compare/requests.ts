@@ -28,7 +28,13 @@ function partsTable(app: CompareApp, caption: string, rows: RequestPartChange[])
           value: (r) => r.base_ns,
           text: (r) => ms(msOf(r.base_ns)),
         },
-        { id: "new", title: "new (ms)", of: "ns per request", value: (r) => r.new_ns, text: (r) => ms(msOf(r.new_ns)) },
+        {
+          id: "new",
+          title: "new (ms)",
+          of: "ns per request",
+          value: (r) => r.new_ns,
+          text: (r) => ms(msOf(r.new_ns)),
+        },
         {
           id: "difference",
           title: "difference (ms)",

@@ -96,9 +96,9 @@ function mount(app: App, options: URLSearchParams): MountedView {
             drawn.element,
             note(
               "A bar is a request, from sent to its end, in the color of what it waited for. Above are the engine's " +
-                "batches, as high as they have sequences, blue with prompts. Within a wait, parts are drawn in a fixed order. Drag moves; " +
-                "the wheel with Ctrl, or w and s, zoom; a drag on the axis zooms to it; a double click shows all. A " +
-                "click, or the arrow keys, choose a token.",
+                "batches, as high as they have sequences, blue with prompts. Within a wait, parts are drawn in a " +
+                "fixed order. Drag moves; the wheel with Ctrl, or w and s, zoom; a drag on the axis zooms to it; a " +
+                "double click shows all. A click, or the arrow keys, choose a token.",
             ),
             chosenPanel,
           ]
