@@ -18,7 +18,7 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
 
-  // Runs what happens, until stop(). A stopped loop can run again.
+  // Runs what happens, until stop(), which may come first. A stopped loop can run again.
   void run();
   // run() returns after the task that runs now. From any thread.
   void stop();

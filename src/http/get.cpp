@@ -46,7 +46,7 @@ class Getting {
       loop_.stop();
     };
     exchange = client_->send(*endpoint, request, std::move(events));
-    if (!outcome) loop_.run();
+    while (!outcome) loop_.run();
     if (outcome->end == ExchangeEnd::complete || was_enough) return answer;
     answer.broke_off = outcome->error;
     if (answer.status != 0) return answer;

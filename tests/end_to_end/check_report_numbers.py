@@ -105,7 +105,7 @@ def mentions(profile, blocks):
                 for title, cell in zip(block.header, row):
                     if title == "no.":
                         continue
-                    in_ms = re.search(r"\(ms|_ms$|^ms per|ms\)$", title)
+                    in_ms = re.search(r"\(ms|_ms$|^ms per|ms\)$", title) or "(ms)" in section
                     where = f"{section}: {row[0]}, {title}"
                     if cell == "100.0 %" and row[0].startswith("sum"):
                         continue

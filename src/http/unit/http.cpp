@@ -16,8 +16,8 @@ EventLoop::~EventLoop() = default;
 
 void EventLoop::run() {
   const auto work = asio::make_work_guard(state_->context);
-  state_->context.restart();
   state_->context.run();
+  state_->context.restart();
 }
 
 void EventLoop::stop() { state_->context.stop(); }

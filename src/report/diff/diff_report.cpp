@@ -70,8 +70,7 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
       rows));
   document.paragraph(
       "Times are in ms, means unless a statistic is named. Better and worse: the interval is "
-      "beyond ±{0}; unchanged: it is "
-      "inside. How it decides: docs/diff.md.",
+      "beyond ±{0}; unchanged: it is inside. How it decides: docs/diff.md.",
       round_percent(diff.threshold));
 }
 
