@@ -8,7 +8,7 @@ namespace {
 using profile::Milliseconds;
 using profile::ServedBy;
 
-profile::Requests client_requests() {
+profile::Requests requests_of_client() {
   profile::Requests requests;
   requests.join.state = profile::JoinState::joined;
   requests.completed = 2;
@@ -30,7 +30,7 @@ profile::Requests client_requests() {
 }
 
 TEST(ServedRequests, AreThoseOfTheClientIfJoined) {
-  const auto windows = served_or_estimated(client_requests(), {profile::ServedWindow()});
+  const auto windows = served_or_estimated(requests_of_client(), {profile::ServedWindow()});
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].source, ServedBy::requests);
   EXPECT_EQ(windows[0].start.value, 100);
@@ -48,7 +48,7 @@ TEST(ServedRequests, AreThoseOfTheClientIfJoined) {
 TEST(ServedRequests, AreEstimatedOtherwise) {
   profile::ServedWindow estimated;
   estimated.tokens = 7;
-  profile::Requests requests = client_requests();
+  profile::Requests requests = requests_of_client();
   requests.join.state = profile::JoinState::no_steps;
   for (const auto& of : {std::optional<profile::Requests>(), std::optional(requests)}) {
     const auto windows = served_or_estimated(of, {estimated});
