@@ -114,20 +114,27 @@ std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId pr
   return times;
 }
 
+// What was recorded around a pass.
+struct Recorded {
+  uint32_t window = 0;  // number of recording windows that somebody had opened before it
+  bool after_untraced = false;
+};
+
 // Collects passes until the end of their batch is known.
 class BatchesInOrder {
  public:
   BatchesInOrder(EngineBatches& into, const CacheMoves& moves) : into_(into), moves_(moves) {}
 
-  void add(const Step& step, BatchPass pass, bool warmup, uint32_t window) {
-    if (open_.passes > 0 && window != open_.window) drop();
+  // Untraced time before the pass hides the end of the open batch.
+  void add(const Step& step, BatchPass pass, bool warmup, const Recorded& recorded) {
+    if (open_.passes > 0 && (recorded.window != open_.window || recorded.after_untraced)) drop();
     if (open_.passes++ == 0) {
       open_.begin = step.start;
-      open_.window = window;
+      open_.window = recorded.window;
       const auto behind = std::ranges::lower_bound(moves_.ends, step.end);
       if (behind != moves_.ends.begin()) open_.caches_moved = *std::prev(behind);
     }
-    open_.after_untraced = open_.after_untraced || step.after_untraced;
+    open_.after_untraced = open_.after_untraced || recorded.after_untraced;
     open_.warmup = open_.warmup || warmup;
     into_.passes.push_back(pass);
   }
@@ -170,17 +177,25 @@ BatchPass pass_of(const Stages& stages, uint32_t row, bool replayed) {
   return pass;
 }
 
-// Calls visit(row, pass, window) for each step of the engine's GPU.
+// Calls visit(row, pass, recorded) for each step of the engine's GPU.
 template <class Visit>
 void each_pass(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu,
                const Visit& visit) {
   const std::vector<Nanoseconds> opened = openings(trace, gpu.first);
   const std::vector<bool> replayed = replayed_steps(trace, stages);
+  std::optional<Nanoseconds> before;  // end of the last pass
   for (uint32_t row = 0; row < stages.steps.size(); ++row) {
     const Step& step = stages.steps[row];
     if (stages.instances[step.instance.index()].gpu() != gpu) continue;
     const auto behind = std::ranges::upper_bound(opened, step.start);
-    visit(row, pass_of(stages, row, replayed[row]), static_cast<uint32_t>(behind - opened.begin()));
+    const BatchPass pass = pass_of(stages, row, replayed[row]);
+    const bool untraced =
+        before && *before < pass.start &&
+        !stages.untraced.within(gpu.first, gpu.second, *before, pass.start).empty();
+    before = pass.end;
+    visit(
+        row, pass,
+        Recorded{static_cast<uint32_t>(behind - opened.begin()), step.after_untraced || untraced});
   }
 }
 
@@ -191,11 +206,12 @@ void find_by_waits(const trace::Trace& trace, const Stages& stages, EngineBatche
   const HostWaits waits(trace, reads);
   BatchesInOrder batches(found, moves);
   bool pending = false;  // a pass of the open batch has results
-  each_pass(trace, stages, found.gpu, [&](uint32_t row, BatchPass pass, uint32_t window) {
+  each_pass(trace, stages, found.gpu, [&](uint32_t row, BatchPass pass, const Recorded& recorded) {
     const Step& step = stages.steps[row];
     const bool read = reads[row] != UINT32_MAX;
     if (!read) pass.rows = 0;
-    batches.add(step, pass, stages.instances[step.instance.index()].warmup, window);
+    if (recorded.after_untraced) pending = false;
+    batches.add(step, pass, stages.instances[step.instance.index()].warmup, recorded);
     pending = pending || read;
     // Behind a part of a prompt, the host may wait for the results of the passes before it.
     const auto end = read      ? waits.after(reads[row])
@@ -211,11 +227,12 @@ void find_by_waits(const trace::Trace& trace, const Stages& stages, EngineBatche
 void find_by_steps(const trace::Trace& trace, const Stages& stages, EngineBatches& found) {
   const CacheMoves none;
   BatchesInOrder batches(found, none);
-  each_pass(trace, stages, found.gpu, [&](uint32_t row, const BatchPass& pass, uint32_t window) {
-    const Step& step = stages.steps[row];
-    batches.add(step, pass, stages.instances[step.instance.index()].warmup, window);
-    batches.end({step.end, step.end});
-  });
+  each_pass(trace, stages, found.gpu,
+            [&](uint32_t row, const BatchPass& pass, const Recorded& recorded) {
+              const Step& step = stages.steps[row];
+              batches.add(step, pass, stages.instances[step.instance.index()].warmup, recorded);
+              batches.end({step.end, step.end});
+            });
 }
 
 }  // namespace

@@ -41,7 +41,9 @@ std::vector<JoinBatch> join_batches(const EngineBatches& engine, const std::vect
   for (size_t row = 0; row < engine.batches.size(); ++row) {
     const EngineBatch& batch = engine.batches[row];
     const bool prompts = std::ranges::any_of(engine.passes_of(batch), &BatchPass::takes_prompts);
-    batches.push_back({batch.end.results_read, engine.rows_of(batch), prompts, breaks[row]});
+    // Its first passes may not have been recorded.
+    const auto rows = breaks[row] ? std::nullopt : engine.rows_of(batch);
+    batches.push_back({batch.end.results_read, rows, prompts, breaks[row]});
   }
   return batches;
 }

@@ -49,6 +49,12 @@ class Engine {
     }
     return *this;
   }
+  // An overhead budget stops recording from `from` until `until`.
+  Engine& pauses(Nanoseconds from, Nanoseconds until) {
+    t_.tracing_changes(from * 1000, false, trace::TracingReason::budget);
+    t_.tracing_changes(until * 1000, true, trace::TracingReason::budget);
+    return *this;
+  }
   Engine& opens_window(Nanoseconds time) {
     t_.tracing_changes(time * 1000, true, trace::TracingReason::command);
     return *this;
@@ -155,6 +161,24 @@ TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsSeparate) {
   EXPECT_DOUBLE_EQ(windows[1].start.value, 6);
   EXPECT_EQ(windows[1].tokens, 1U);  // none between the windows
   EXPECT_DOUBLE_EQ(windows[1].token->value, 200'000 / 1e6);
+}
+
+// Of the batch that ran when recording stopped, the host's wait is unknown. Its pass is no part of
+// the next recorded batch, which has one sequence.
+TEST(ServedWindowsTest, NoBatchReachesOverUnrecordedTime) {
+  Engine engine;
+  engine.opens_window(0);
+  engine.pass(StepKind::decode, 1, 100, 200).waits(200);
+  engine.pass(StepKind::decode, 1, 300, 400).waits(400);
+  engine.pass(StepKind::decode, 3, 500, 600);
+  engine.pauses(610, 5000);
+  engine.pass(StepKind::decode, 1, 5100, 5200).waits(5200);
+  engine.pass(StepKind::decode, 1, 5300, 5400).waits(5400);
+  const auto windows = engine.served();
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].batches, 4U);
+  EXPECT_EQ(windows[0].sequences_max, 1U);
+  EXPECT_EQ(windows[0].tokens, 2U);
 }
 
 // A prompt and a sequence in decode in one pass: it is unknown which one gets the token.
