@@ -32,7 +32,9 @@ class Placement {
     if (batches_.empty()) return std::move(result_);
     earliest_ = shortest_delay(batches_, chunks_);
     longest_ = longest_usual_delay();
+    next_made_ = std::min(longest_, earliest_ + shortest_usual_period());
     for (const TokenRequest& request : requests_) place(request);
+    fill_before_breaks();
     make_room();
     drop_excess();
     drop_isolated();
@@ -83,6 +85,13 @@ class Placement {
     result_.state[chunk] = state;
   }
 
+  // Whether the batches right behind the first `count` are recorded, so that a chunk made then
+  // would be of one of them.
+  [[nodiscard]] bool recorded_until(uint32_t count, Nanoseconds made) const {
+    if (count > 0) return !break_behind(count - 1);
+    return !batches_.front().after_break && batches_.front().results <= made;
+  }
+
   void place(const TokenRequest& request) {
     // Batches before this one are free.
     auto behind = static_cast<uint32_t>(batches_.size());
@@ -93,10 +102,11 @@ class Placement {
       const auto latest = static_cast<uint32_t>(
           gallop(behind, behind, [&](size_t batch) { return batches_[batch].results <= made; }));
       if (latest < width(chunk) || batches_[latest - width(chunk)].results <= request.sent) {
-        if (batches_.front().results > made) result_.state[chunk] = ChunkState::outside;
+        if (recorded_until(latest, made)) continue;
+        result_.state[chunk] = ChunkState::outside;
         continue;
       }
-      if (break_behind(latest - 1) && delay(chunk, latest - 1) > longest_) {
+      if (break_behind(latest - 1) && delay(chunk, latest - 1) > next_made_) {
         result_.state[chunk] = ChunkState::outside;
         continue;
       }
@@ -122,6 +132,46 @@ class Placement {
     if (delays.empty()) return INT64_MAX;
     constexpr double kNearlyLongest = 0.99;
     return threshold::kWellMore * nearest_rank(std::span(delays), kNearlyLongest);
+  }
+
+  // From one batch to the next.
+  [[nodiscard]] Nanoseconds shortest_usual_period() const {
+    std::vector<Nanoseconds> periods;
+    for (size_t batch = 1; batch < batches_.size(); ++batch) {
+      if (batches_[batch].after_break) continue;
+      periods.push_back(batches_[batch].results - batches_[batch - 1].results);
+    }
+    if (periods.empty()) return INT64_MAX / 2;
+    constexpr double kNearlyShortest = 0.1;
+    return nearest_rank(std::span(periods), kNearlyShortest);
+  }
+
+  // Late tokens of the last batches before breaks: as many as these have rows, the first ones that
+  // may be of them.
+  void fill_before_breaks() {
+    std::vector<uint32_t> late;
+    for (uint32_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+      if (result_.state[chunk] == ChunkState::outside) late.push_back(chunk);
+    }
+    std::ranges::stable_sort(late, {}, [&](uint32_t chunk) { return chunks_[chunk].time; });
+    for (const uint32_t chunk : late) {
+      const auto behind =
+          static_cast<uint32_t>(std::ranges::upper_bound(batches_, chunks_[chunk].time - earliest_,
+                                                         {}, &JoinBatch::results) -
+                                batches_.begin());
+      if (behind == 0 || !may_end_before_break(chunk, behind - 1)) continue;
+      result_.batch[chunk] = behind - 1;
+      result_.state[chunk] = ChunkState::joined;
+      count(chunk, true);
+    }
+  }
+  [[nodiscard]] bool may_end_before_break(uint32_t chunk, uint32_t batch) const {
+    if (!break_behind(batch) || delay(chunk, batch) > longest_ || !has_room(batch)) return false;
+    if (batch + 1 < width(chunk)) return false;
+    const uint32_t first = batch + 1 - width(chunk);
+    if (!is_first(chunk)) return placed(chunk - 1) && result_.batch[chunk - 1] + 1 == first;
+    return batches_[first].takes_prompts &&
+           batches_[first].results > requests_[request_of_[chunk]].sent;
   }
 
   // The first chunk of the run of consecutive batches that ends with this chunk.
@@ -286,6 +336,8 @@ class Placement {
   bool each_;
   Nanoseconds earliest_ = 0;
   Nanoseconds longest_ = INT64_MAX;
+  // From the last batch before a break on; later tokens may be of the unrecorded batch behind it.
+  Nanoseconds next_made_ = INT64_MAX;
   std::vector<uint32_t> request_of_;  // by chunk
   TokenJoin result_;
 };

@@ -115,6 +115,31 @@ TEST(JoinTokensTest, TokensOfUnrecordedBatchesAreOutside) {
   EXPECT_EQ(join.batch[50], 10U);
 }
 
+// The second request was sent when nothing was recorded anymore, the third one between the two
+// recordings, and the fourth one's first token arrived before the second recording.
+TEST(JoinTokensTest, RequestsOfUnrecordedTimesAreOutside) {
+  Client client;
+  client.batch(10, 1, true).batch(20, 1).batch(30, 1);
+  client.batch(500, std::nullopt, false, true).batch(510, 1).batch(520, 1);
+  client.request(1, {10.5, 20.5, 30.5});
+  client.request(600, {650.5, 660.5});
+  client.request(300, {350.5, 360.5});
+  client.request(400, {490.5, 500.5, 510.5, 520.5});
+  const TokenJoin join = client.join();
+  EXPECT_EQ(client.batches(), (std::vector{0, 1, 2, -1, -1, -1, -1, -1, 3, 4, 5}));
+  EXPECT_EQ(std::ranges::count(join.state, ChunkState::outside), 5);
+}
+
+// Both tokens arrive behind the only recorded batch after the request was sent.
+TEST(JoinTokensTest, MoreTokensThanRecordedBatchesDoNotFit) {
+  Client client;
+  client.batch(10, 1, true).batch(20, 1, true).batch(30, 1);
+  client.request(1, {10.5}).request(12, {20.4, 20.5, 30.5});
+  const TokenJoin join = client.join();
+  EXPECT_EQ(std::ranges::count(join.state, ChunkState::unmatched), 1);
+  EXPECT_EQ(std::ranges::count(join.state, ChunkState::outside), 0);
+}
+
 // Two batches without known rows are as likely for a request's only token.
 TEST(JoinTokensTest, CountsWhatAnotherBatchCouldHaveMade) {
   Client client;
@@ -155,6 +180,27 @@ class SimulatedEngine {
     const TokenJoin join = join_tokens(batches_, requests_, chunks_, false);
     size_t right = 0;
     for (size_t i = 0; i < chunks_.size(); ++i) right += join.batch[i] == truth_[i] ? 1 : 0;
+    return static_cast<double>(right) / static_cast<double>(chunks_.size());
+  }
+  // If only the first 20 of each 60 batches were recorded; other chunks have to be outside.
+  [[nodiscard]] double share_right_in_windows() const {
+    std::vector<JoinBatch> recorded;
+    std::vector<uint32_t> rows(batches_.size(), kNoBatch);
+    for (uint32_t i = 0; i < batches_.size(); ++i) {
+      if (i % 60 >= 20) continue;
+      rows[i] = static_cast<uint32_t>(recorded.size());
+      recorded.push_back(batches_[i]);
+      recorded.back().after_break = i % 60 == 0;
+      if (recorded.back().after_break) recorded.back().rows.reset();
+    }
+    const TokenJoin join = join_tokens(recorded, requests_, chunks_, false);
+    size_t right = 0;
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+      const uint32_t batch = rows[truth_[i]];
+      right += join.batch[i] == batch && (batch != kNoBatch || join.state[i] == ChunkState::outside)
+                   ? 1
+                   : 0;
+    }
     return static_cast<double>(right) / static_cast<double>(chunks_.size());
   }
   // With the arrivals of all chunks exchanged at random.
@@ -210,6 +256,12 @@ class SimulatedEngine {
 TEST(JoinTokensTest, FindsTheBatchesOfASimulatedEngine) {
   for (const uint32_t seed : {1U, 2U, 3U, 4U}) {
     EXPECT_GE(SimulatedEngine(seed, kMs / 5).share_right(), 0.995) << seed;
+  }
+}
+
+TEST(JoinTokensTest, FindsTheBatchesOfWindows) {
+  for (const uint32_t seed : {1U, 2U, 3U, 4U}) {
+    EXPECT_GE(SimulatedEngine(seed, kMs / 5).share_right_in_windows(), 0.99) << seed;
   }
 }
 
