@@ -12,7 +12,7 @@ from program import DATA, ROOT, run
 CASES = ROOT / "tests" / "cases"
 REPORTS = ("report.md", "stakeholder_summary.md", "kernels.md", "operators.md")
 BUNDLE = {*REPORTS, "profile.json"}
-PLOTS = {f"plots/{name}.svg" for name in ("budget", "roofline", "steps", "top_kernels")}
+PLOTS = {f"plots/{name}.svg" for name in ("budget", "requests", "roofline", "steps", "top_kernels")}
 EXIT_USAGE, EXIT_INPUT = 2, 3
 # Folders of tests/data that must be among the fixtures, so that this test never becomes empty.
 WITH_CAPTURES = {

@@ -28,14 +28,12 @@ std::string load_name(bool recorded) { return recorded ? "recorded" : "unrecorde
 
 void add_figures(const Requests& requests, Document& document) {
   Table table = table_of(
-      "figure | load | #values | #mean (ms) | #p50 (ms) | #p90 (ms) | #p99 (ms) | #max (ms) | "
-      "what it is");
+      "figure | load | #values | #mean (ms) | #p50 (ms) | #p90 (ms) | #p99 (ms) | what it is");
   const auto add = [&](RequestFigure figure, const RequestTimes& times, bool recorded) {
     if (times.count == 0) return;
     table.add(in_words(figure), load_name(recorded), grouped(times.count),
               figure_ms(figure, times.mean), figure_ms(figure, times.p50),
-              figure_ms(figure, times.p90), figure_ms(figure, times.p99),
-              figure_ms(figure, times.max), definition_of(figure));
+              figure_ms(figure, times.p90), figure_ms(figure, times.p99), definition_of(figure));
   };
   for (const RequestFigureTimes& each : figure_times(requests)) {
     if (each.alone != nullptr) add(each.figure, *each.alone, false);
@@ -44,7 +42,7 @@ void add_figures(const Requests& requests, Document& document) {
   if (requests.queue.count > 0) {
     const RequestTimes& queue = requests.queue;
     table.add("queue", load_name(true), grouped(queue.count), ms(queue.mean), ms(queue.p50),
-              ms(queue.p90), ms(queue.p99), ms(queue.max),
+              ms(queue.p90), ms(queue.p99),
               "from sent until the first batch with its prompt begins, per request");
   }
   document.add_filled(std::move(table.show_if(requests.unrecorded.has_value(), "load")));
