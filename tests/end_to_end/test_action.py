@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -159,10 +160,12 @@ class TwoProfiles(ActionCase):
         self.assertIn("no sign", result.output)
         self.assertEqual(result.outputs, {"verdict": ""})
 
-    def test_the_command_of_the_documentation(self):
-        (command,) = re.findall(r"(?m)^llmprof (diff .*)$", CI.read_text(encoding="utf-8"))
-        result = run(*command.split(), cwd=self.folder)
-        self.assertIn(result.returncode, (3, 5), result.stderr)
+    def test_the_commands_of_the_documentation(self):
+        commands = re.findall(r"(?m)^llmprof (diff .*)$", CI.read_text(encoding="utf-8"))
+        self.assertEqual(len(commands), 2)
+        for command in commands:
+            result = run(*shlex.split(command), cwd=self.folder)
+            self.assertIn(result.returncode, (3, 5), result.stderr)
         for name in ("diff.xml", "summary.md"):
             self.assertTrue((self.folder / name).exists(), name)
 
