@@ -76,14 +76,14 @@ class OfUnrelatedClocks(ExportCase):
 
 @unittest.skipUnless(SERVING.is_dir(), "needs ../shared/captures (or LLMPROF_CAPTURES), which is not here")
 class OfRequests(ExportCase):
-    """A server's log and the requests of its client: each has a track, and each joined token an arrow."""
+    """An engine's log and the requests of its client: each has a track, and each joined token an arrow."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         plain = cls.folder / "server.llmtrace"
-        plain.write_bytes(lzma.decompress((SERVING / "llama_server_planted.llmtrace.xz").read_bytes()))
-        cls.export(plain, SERVING / "llama_server_planted.requests.json.gz")
+        plain.write_bytes(lzma.decompress((SERVING / "hf_continuous_batching.llmtrace.xz").read_bytes()))
+        cls.export(plain, SERVING / "hf_continuous_batching.requests.json.gz")
         cls.requests = cls.profile["requests"]
         cls.of_request = collections.defaultdict(list)
         for each in cls.trace.slices:
@@ -94,7 +94,7 @@ class OfRequests(ExportCase):
         expected = {f"request {item['id']}": (round(item["sent_ms"] * 1e6),
                                               round(item["sent_ms"] * 1e6) + item["token_ns"][-1])
                     for item in self.requests["items"] if item["token_ns"]}
-        self.assertGreater(len(expected), 50)
+        self.assertEqual(len(expected), 10)
         found = {}
         for name, slices in self.of_request.items():
             ordered = sorted(slices, key=lambda each: each.start)
@@ -105,7 +105,7 @@ class OfRequests(ExportCase):
 
     def test_each_joined_token_has_one_arrow_to_the_step_that_made_it(self):
         joined = sum(batch >= 0 for item in self.requests["items"] for batch in item["token_batches"])
-        self.assertGreater(joined, 2000)
+        self.assertEqual(joined, 320)
         of_tokens, of_steps = {}, {}
         for each in self.trace.slices:
             owners = (of_tokens if each.category == "request" else of_steps if each.category == "step" else None)
