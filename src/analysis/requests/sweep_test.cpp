@@ -19,7 +19,7 @@ profile::SweptLoad load_of(double value, double rate, double e2e_ms, double good
 // largest at half of what it can do.
 std::vector<profile::SweptLoad> server_of_ten() {
   std::vector<profile::SweptLoad> loads;
-  for (const double rate : {1.0, 3.0, 5.0, 7.0, 9.0}) {
+  for (const double rate : {1.0, 3.0, 5.0, 7.5, 9.0}) {
     loads.push_back(load_of(rate, rate, 100 / (1 - rate / 10), rate < 8 ? rate : 2));
   }
   return loads;
@@ -27,7 +27,7 @@ std::vector<profile::SweptLoad> server_of_ten() {
 
 TEST(FindKnee, IsWhereThroughputOverTimeIsLargest) {
   EXPECT_EQ(find_knee(server_of_ten()), 5.0);
-  EXPECT_EQ(find_best_goodput(server_of_ten()), 7.0);
+  EXPECT_EQ(find_best_goodput(server_of_ten()), 7.5);
 }
 
 TEST(FindKnee, IsNoLoadThatWasNotHeldOrThatOverloadedTheServer) {
