@@ -32,7 +32,7 @@ class RequestFiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         steps = steps_of_capture()
-        cls.start_ns = round(steps[0]["start_ms"] * 1e6)
+        cls.start_ns = round(steps[-4]["start_ms"] * 1e6)  # the first steps take longer than the load
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -80,7 +80,8 @@ class RequestFiles(unittest.TestCase):
             files = [CAPTURE, self.write("requests.json", load(self.start_ns))][::order]
             requests = Bundle(*files).profile["requests"]
             self.check_statistics(requests)
-            self.assertIn(requests["join"]["state"], ("joined", "low_coverage"))
+            # A program that served nobody: no step made these tokens.
+            self.assertEqual(requests["join"]["state"], "low_coverage")
             self.assertAlmostEqual(requests["items"][0]["sent_ms"], self.start_ns / 1e6, 9)
 
     def test_a_folder_with_both(self):
