@@ -182,6 +182,18 @@ TEST(OwnRequests, TheSameRequestCountsOnceAndTheSameIdTwice) {
   EXPECT_EQ(testing::count_of(trace, "requests_same_id"), 1U);
 }
 
+// The first request's client counts a piece without a token as one; the second one missed a token.
+TEST(OwnRequests, MoreTokensThanTheServerMadeAreAWarning) {
+  const trace::Trace trace = read_own_text(own_file(
+      R"({"sent_ns": 1, "chunks": [[2, 1], [3, 1], [4, 1]], "end_ns": 5, "status": 200,
+          "tokens_predicted": 2},
+         {"sent_ns": 1, "chunks": [[2, 1]], "end_ns": 5, "status": 200, "tokens_predicted": 2},
+         {"sent_ns": 1, "chunks": [[2, 1], [3, 1]], "end_ns": 5, "status": 200,
+          "tokens_predicted": 2})"));
+  EXPECT_EQ(testing::count_of(trace, "requests_more_tokens"), 1U);
+  EXPECT_EQ(testing::count_of(trace, "requests_tokens_differ"), 1U);
+}
+
 TEST(OwnRequests, ValuesOfOtherTypesRefuseOnlyTheirRequest) {
   const trace::Trace trace = read_own_text(own_file(
       R"(null, 17, "te]xt{", [1, [2], {}], {"id": 0, "sent_ns": 100.5}, {"id": 1, "sent_ns": -1},

@@ -117,7 +117,7 @@ void RequestRows::complete_tokens(RequestRow& row) {
   if (row.output_tokens == kNoCount) {
     row.output_tokens = arrived;
   } else if (row.output_tokens != arrived && row.status == trace::RequestStatus::completed) {
-    ++other_tokens_;
+    ++(arrived < row.output_tokens ? fewer_tokens_ : more_tokens_);
   }
 }
 
@@ -195,12 +195,19 @@ Result<void> RequestRows::finish() {
   warn("requests_sent_before_scheduled",
        "requests that were sent before they were scheduled; their schedule is ignored",
        sent_early_);
+  warn(
+      "requests_more_tokens",
+      "completed requests whose chunks have more tokens than the request states: the client counts "
+      "pieces without a token (progress, a role, usage) as tokens, which makes times to the first "
+      "token too short and joins the others to wrong steps; leave these pieces out of `chunks`, or "
+      "give them 0 tokens",
+      more_tokens_);
   warn("requests_not_finite", "NaN or infinity in place of a number; treated as not recorded",
        non_finite_);
   diagnostics.info("requests_tokens_differ",
                    message("completed requests whose stated number of tokens differs from that of "
                            "their chunks; rates use the stated number"),
-                   other_tokens_);
+                   fewer_tokens_);
   return {};
 }
 

@@ -117,7 +117,8 @@ class RequestRows {
   uint64_t sorted_ = 0;
   uint64_t ends_early_ = 0;
   uint64_t sent_early_ = 0;
-  uint64_t other_tokens_ = 0;
+  uint64_t fewer_tokens_ = 0;  // in chunks than stated
+  uint64_t more_tokens_ = 0;
   uint64_t non_finite_ = 0;
   std::string cut_;
 };
