@@ -84,13 +84,33 @@ class Assignment {
     place(batch, passes, shares(batch, tokens));
   }
 
+  // A prompt that ends before one that was known earlier went first, so it has what it needs, and
+  // the other one the rest. Otherwise the one that ends last took what was left for it.
+  std::vector<Open*> by_claim() {
+    std::vector<Open*> overtakes;
+    std::vector<Open*> waits;
+    Nanoseconds earliest = INT64_MAX;  // known, of those that end in later batches
+    Nanoseconds of_batch = INT64_MAX;
+    uint32_t batch = kNoBatch;
+    for (Open& open : active_) {
+      const Prompt& prompt = *open.prompt;
+      if (prompt.batch != batch) earliest = std::min(earliest, of_batch);
+      batch = prompt.batch;
+      of_batch = std::min(of_batch, prompt.known_from);
+      (earliest < prompt.known_from ? overtakes : waits).push_back(&open);
+    }
+    overtakes.insert(overtakes.end(), waits.begin(), waits.end());
+    return overtakes;
+  }
+
   // Each prompt that ends in the batch has at least one token of it.
   std::vector<Share> shares(uint32_t batch, uint64_t tokens) {
     uint64_t ending = 0;
     for (const Open& open : active_) ending += open.prompt->batch == batch ? 1 : 0;
     uint64_t free = tokens - std::min(tokens, ending);
     std::vector<Share> shares;
-    for (Open& open : active_) {
+    for (Open* const of : by_claim()) {
+      Open& open = *of;
       const uint64_t own = open.prompt->batch == batch ? 1 : 0;
       const uint64_t room = free + own;
       const uint64_t taken = std::min(open.left.value_or(room), room);

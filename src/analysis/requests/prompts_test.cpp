@@ -58,6 +58,19 @@ TEST(PromptPartsTest, APromptThatEndsLaterTakesTheRestOfABatch) {
   EXPECT_EQ(by_pass(parts), expected);
 }
 
+// The prompt of 300 tokens was sent during the first batch, of 1,000 tokens of the earlier prompt,
+// and went before the rest of that.
+TEST(PromptPartsTest, APromptThatOvertakesAnotherHasWhatItNeeds) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::prefill, 0, 1000);
+  engine.batch().pass(StepKind::prefill, 1, 1000);
+  engine.batch().pass(StepKind::prefill, 1, 200);
+  const auto parts = engine.parts({{7, 2, -5, 1900}, {8, 1, 5, 300}}, {0, 0, 0});
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected{
+      {{0, 7}, 1000}, {{1, 7}, 700}, {{1, 8}, 300}, {{2, 7}, 200}};
+  EXPECT_EQ(by_pass(parts), expected);
+}
+
 // The prompt that goes on comes first in its batch: the pass that gives a token is the second.
 TEST(PromptPartsTest, PassesThatGiveATokenShowTheOrder) {
   PromptPasses engine;
