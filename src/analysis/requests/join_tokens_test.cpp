@@ -179,7 +179,7 @@ class SimulatedEngine {
   [[nodiscard]] double share_right() const {
     const TokenJoin join = join_tokens(batches_, requests_, chunks_, false);
     size_t right = 0;
-    for (size_t i = 0; i < chunks_.size(); ++i) right += join.batch[i] == truth_[i] ? 1 : 0;
+    for (size_t i = 0; i < chunks_.size(); ++i) right += join.batch[i] == truth_[i] ? 1U : 0U;
     return static_cast<double>(right) / static_cast<double>(chunks_.size());
   }
   // If only the first 20 of each 60 batches were recorded; other chunks have to be outside.
@@ -197,9 +197,8 @@ class SimulatedEngine {
     size_t right = 0;
     for (size_t i = 0; i < chunks_.size(); ++i) {
       const uint32_t batch = rows[truth_[i]];
-      right += join.batch[i] == batch && (batch != kNoBatch || join.state[i] == ChunkState::outside)
-                   ? 1
-                   : 0;
+      const bool outside = join.state[i] == ChunkState::outside;
+      if (join.batch[i] == batch && (batch != kNoBatch || outside)) ++right;
     }
     return static_cast<double>(right) / static_cast<double>(chunks_.size());
   }
@@ -214,7 +213,7 @@ class SimulatedEngine {
     }
     const TokenJoin join = join_tokens(batches_, requests_, chunks, false);
     size_t joined = 0;
-    for (uint32_t i = 0; i < chunks.size(); ++i) joined += join.joined(i) ? 1 : 0;
+    for (uint32_t i = 0; i < chunks.size(); ++i) joined += join.joined(i) ? 1U : 0U;
     return static_cast<double>(joined) / static_cast<double>(chunks.size());
   }
 
