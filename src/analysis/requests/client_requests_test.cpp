@@ -32,7 +32,9 @@ class TraceOfRequests {
     builder.capture().wall_clock_ns = unix_at_0;
     trace::Trace& trace = builder.trace();
     const auto file = static_cast<uint32_t>(trace.request_files.size());
-    trace.request_files.push_back({.capture = builder.capture_id(), .clock = clock});
+    trace::RequestFile& added = trace.request_files.emplace_back();
+    added.capture = builder.capture_id();
+    added.clock = clock;
     trace::add_row(trace.requests, file, trace::StringId(), kNoTime, sent, end, kNoCount, kNoCount,
                    kNoCount, trace::RequestStatus::completed,
                    static_cast<uint32_t>(trace.chunks.size()), end, kNoTime, false);
@@ -133,7 +135,7 @@ TEST(ClientRequests, FilesWithoutTokenTimesAreNotJoined) {
 TEST(ClientRequests, NeedWork) {
   trace::TraceBuilder builder;
   builder.begin_capture("requests.json", "requests", "");
-  builder.trace().request_files.push_back({.capture = builder.capture_id()});
+  builder.trace().request_files.emplace_back().capture = builder.capture_id();
   trace::add_row(builder.trace().requests, 0U, trace::StringId(), kNoTime, 5, 6);
   const trace::Trace trace = std::move(builder).freeze();
   const auto files = client_requests(trace);

@@ -16,14 +16,14 @@ using profile::RequestFigure;
 using profile::RequestPart;
 using profile::WholeNanoseconds;
 
-constexpr Nanoseconds kMs = 1'000'000;
+constexpr Nanoseconds kOneMillisecond = 1'000'000;
 
 Request request_at(double sent_ms, Nanoseconds e2e_ms) {
   Request request;
   request.id = std::to_string(static_cast<int>(sent_ms));
   request.status = profile::RequestStatus::completed;
   request.sent = Milliseconds{sent_ms};
-  request.e2e = WholeNanoseconds{e2e_ms * kMs};
+  request.e2e = WholeNanoseconds{e2e_ms * kOneMillisecond};
   return request;
 }
 
@@ -36,18 +36,18 @@ profile::Requests joined_requests() {
   requests.ttft.count = 3;
   requests.itl.count = 40;
   requests.items = {request_at(0, 100), request_at(50, 100), request_at(400, 200)};
-  requests.items[0].parts = {{RequestPart::own_decode, {100 * kMs}}};
-  requests.items[1].parts = {{RequestPart::own_decode, {76 * kMs}},
-                             {RequestPart::others_prefill, {24 * kMs}}};
-  requests.items[1].ttft_parts = {{RequestPart::others_prefill, {4 * kMs}}};
-  requests.items[2].parts = {{RequestPart::queue, {50 * kMs}},
-                             {RequestPart::own_decode, {149 * kMs}},
-                             {RequestPart::delivery, {1 * kMs}}};
-  requests.items[2].ttft_parts = {{RequestPart::queue, {50 * kMs}}};
-  requests.parts = {{RequestPart::queue, {50 * kMs}},
-                    {RequestPart::own_decode, {325 * kMs}},
-                    {RequestPart::others_prefill, {24 * kMs}},
-                    {RequestPart::delivery, {1 * kMs}}};
+  requests.items[0].parts = {{RequestPart::own_decode, {100 * kOneMillisecond}}};
+  requests.items[1].parts = {{RequestPart::own_decode, {76 * kOneMillisecond}},
+                             {RequestPart::others_prefill, {24 * kOneMillisecond}}};
+  requests.items[1].ttft_parts = {{RequestPart::others_prefill, {4 * kOneMillisecond}}};
+  requests.items[2].parts = {{RequestPart::queue, {50 * kOneMillisecond}},
+                             {RequestPart::own_decode, {149 * kOneMillisecond}},
+                             {RequestPart::delivery, {1 * kOneMillisecond}}};
+  requests.items[2].ttft_parts = {{RequestPart::queue, {50 * kOneMillisecond}}};
+  requests.parts = {{RequestPart::queue, {50 * kOneMillisecond}},
+                    {RequestPart::own_decode, {325 * kOneMillisecond}},
+                    {RequestPart::others_prefill, {24 * kOneMillisecond}},
+                    {RequestPart::delivery, {1 * kOneMillisecond}}};
   return requests;
 }
 
@@ -93,7 +93,7 @@ TEST(RequestFindings, NameTheFiguresThatHaveTheTime) {
 // Little of all time, but what the slowest gaps consist of.
 TEST(RequestFindings, ExplainATail) {
   profile::Requests requests = joined_requests();
-  requests.items[2].parts.back() = {RequestPart::out_of_batch, {1 * kMs}};
+  requests.items[2].parts.back() = {RequestPart::out_of_batch, {1 * kOneMillisecond}};
   requests.items[2].preemptions = 2;
   profile::RequestTail& tail = requests.tail.emplace_back();
   tail.figure = RequestFigure::itl;
@@ -122,7 +122,7 @@ TEST(RequestFindings, ExplainATail) {
 
 TEST(RequestFindings, SayWhoAndWhichLimit) {
   profile::Requests requests = joined_requests();
-  requests.delayers = {{"400", {20 * kMs}, {4 * kMs}, 1, 3}};
+  requests.delayers = {{"400", {20 * kOneMillisecond}, {4 * kOneMillisecond}, 1, 3}};
   requests.load.most_concurrent = 5;
   requests.load.verdict = profile::LoadVerdict::over_saturated;
   requests.batches.resize(2);
@@ -152,7 +152,7 @@ TEST(RequestFindings, DoNotCountWarmUp) {
   profile::Requests requests = joined_requests();
   requests.items[2].warm_up = true;
   EXPECT_EQ(find_kind(find_request_findings(requests), FindingKind::requests_queued), nullptr);
-  EXPECT_EQ(time_in_flight(requests), 150 * kMs);
+  EXPECT_EQ(time_in_flight(requests), 150 * kOneMillisecond);
 }
 
 }  // namespace
