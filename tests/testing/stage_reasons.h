@@ -154,6 +154,18 @@ inline std::vector<Example> host_examples() {
   };
 }
 
+inline std::vector<Example> request_examples() {
+  using Kind = ReasonKind;
+  return {
+      {Kind::decode_alone_estimated,
+       {},
+       "no step of a single sequence was recorded: own decode is estimated from larger steps"},
+      {Kind::mixed_steps_by_tokens, FindingValues().add("steps", 3),
+       "3 steps with prompts and sequences in decode: no decode step of that size was recorded, so "
+       "that tokens divide its time"},
+  };
+}
+
 inline std::vector<Example> job_examples() {
   using Kind = ReasonKind;
   using profile::Milliseconds;

@@ -18,7 +18,7 @@ std::vector<Example> examples() {
   for (const auto& theme :
        {detection_examples(), utilization_examples(), basis_examples(), floor_examples(),
         roofline_examples(), counter_examples(), other_examples(), slow_step_examples(),
-        host_examples(), job_examples()}) {
+        host_examples(), request_examples(), job_examples()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
