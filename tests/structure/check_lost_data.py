@@ -23,7 +23,7 @@ NOTHING_LOST = {
     "profiled_launches_unjoined", "ranks_record_unreadable", "recorded_flops_differ",
     "requests_chunks_out_of_order", "requests_contradicting_times", "requests_cut_off",
     "requests_end_before_last_chunk", "requests_malformed", "requests_malformed_runs", "requests_not_covered",
-    "requests_not_finite", "requests_of_other_boot",
+    "requests_more_tokens", "requests_not_finite", "requests_of_other_boot",
     "requests_outside_of_capture", "requests_repeated", "requests_same_id", "requests_sent_before_scheduled",
     "requests_stated_differ", "requests_without_root_span", "run_inputs_unreadable",
     "runs_mixed", "several_models", "spread_over_more_gpus",
