@@ -87,6 +87,14 @@ std::vector<trace::LaunchRow> last_launches(const trace::Trace& trace, const Sta
   return last;
 }
 
+// Spreads the bits of a number (splitmix64).
+uint64_t scattered(uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31U);
+}
+
 // By step: whether any of its work is from a CUDA graph.
 std::vector<bool> replayed_steps(const trace::Trace& trace, const Stages& stages) {
   std::vector<bool> replayed(stages.steps.size(), false);
@@ -98,6 +106,22 @@ std::vector<bool> replayed_steps(const trace::Trace& trace, const Stages& stages
   }
   for (const StepId step : stages.owners.replay_step) note(step);
   return replayed;
+}
+
+// By step: a hash of its kernels and their shapes, in any order; of whole replays, of their graph.
+std::vector<uint64_t> launches_of_steps(const trace::Trace& trace, const Stages& stages) {
+  std::vector<uint64_t> hashes(stages.steps.size(), 0);
+  const auto note = [&](StepId step, uint64_t first, uint64_t second) {
+    if (step.valid()) hashes[step.index()] += scattered(scattered(first) + second);
+  };
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    note(stages.owners.kernel_step[i], trace.kernels.name[i].index(),
+         trace.kernels.shape[i].index());
+  }
+  for (size_t i = 0; i < trace.graph_replays.size(); ++i) {
+    note(stages.owners.replay_step[i], UINT64_MAX, trace.graph_replays.graph[i]);
+  }
+  return hashes;
 }
 
 // Starts of explicitly opened windows; windows of an overhead budget are parts of one.
@@ -183,12 +207,14 @@ void each_pass(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu
                const Visit& visit) {
   const std::vector<Nanoseconds> opened = openings(trace, gpu.first);
   const std::vector<bool> replayed = replayed_steps(trace, stages);
+  const std::vector<uint64_t> launches = launches_of_steps(trace, stages);
   std::optional<Nanoseconds> before;  // end of the last pass
   for (uint32_t row = 0; row < stages.steps.size(); ++row) {
     const Step& step = stages.steps[row];
     if (stages.instances[step.instance.index()].gpu() != gpu) continue;
     const auto behind = std::ranges::upper_bound(opened, step.start);
-    const BatchPass pass = pass_of(stages, row, replayed[row]);
+    BatchPass pass = pass_of(stages, row, replayed[row]);
+    pass.launches = launches[row];
     const bool untraced =
         before && *before < pass.start &&
         !stages.untraced.within(gpu.first, gpu.second, *before, pass.start).empty();

@@ -96,7 +96,11 @@ class Causes::Walk {
       const uint32_t begins = prompts_.empty() ? batch : std::min(prompts_.front(), batch);
       wait_in_queue(std::min(in_.time_.begins[begins], read));
     }
-    through_pieces(read, batch - width + 1, chunk == of_.first_chunk);
+    const uint32_t first = batch - width + 1;
+    const bool of_prompt = in_.ends_.contains({request_, first});
+    // It left the batch and comes back with a prompt, until whose first pass it was in no batch.
+    if (of_prompt && chunk != of_.first_chunk) wait_outside(returns_to(first), read);
+    through_pieces(read, first, of_prompt || chunk == of_.first_chunk);
     charge(RequestPart::delivery, arrival);
     before_ = batch;
   }
@@ -123,20 +127,31 @@ class Causes::Walk {
     });
   }
 
+  // The batch with the first part of the prompt that ends in batch `first`.
+  [[nodiscard]] uint32_t returns_to(uint32_t first) const {
+    if (before_ == kNoBatch) return first;
+    const auto part = std::ranges::upper_bound(prompts_, before_);
+    return part == prompts_.end() ? first : std::min(*part, first);
+  }
+
+  void wait_outside(uint32_t batch, Nanoseconds until) {
+    interval_.preempted = true;
+    const Nanoseconds back = in_.engine_.passes[in_.engine_.batches[batch].first_pass].start;
+    along(std::min(back, until), [&](const TimePiece& piece, Nanoseconds to) {
+      const bool unknown = piece.kind == TimeKind::not_recorded;
+      const bool still_in = piece.batch == before_;
+      if (!unknown && still_in) return charge(part_of(piece, true), to);
+      charge(unknown ? RequestPart::not_recorded : RequestPart::out_of_batch, to);
+    });
+  }
+
   // `first`: the first batch that makes a token of the chunk.
   void through_pieces(Nanoseconds until, uint32_t first, bool of_prompt) {
     uint32_t left = kNoBatch;  // the last batch without the request
-    // It comes back with a prompt, until whose first pass it was in no batch.
-    const bool comes_back = !of_prompt && in_.ends_.contains({request_, first});
-    const Nanoseconds back = in_.engine_.passes[in_.engine_.batches[first].first_pass].start;
-    if (comes_back) interval_.preempted = true;
     along(until, [&](const TimePiece& piece, Nanoseconds to) {
       const bool decodes = !of_prompt && (piece.batch >= first || piece.batch == before_);
       const bool takes_part =
           decodes || (of_prompt && piece.batch == first) || has_prompt(piece.batch);
-      if (comes_back && piece.kind == TimeKind::host && piece.batch == first && piece.end <= back) {
-        return charge(RequestPart::out_of_batch, to);
-      }
       if (!takes_part && in_.time_.decodes[piece.batch] && piece.kind != TimeKind::not_recorded) {
         if (!of_prompt && before_ != kNoBatch && (left == kNoBatch || piece.batch > left + 1)) {
           interval_.preempted = true;

@@ -53,6 +53,10 @@ class ServedLoad {
     engine_.passes.back().replayed = true;
     return *this;
   }
+  ServedLoad& of_graph(uint64_t launches) {
+    engine_.passes.back().launches = launches;
+    return replayed();
+  }
   ServedLoad& slowed() {
     facts_.back().slowed = true;
     return *this;
@@ -232,6 +236,31 @@ TEST(CausesTest, NameGraphMissesLoweredClocksAndCommunication) {
   EXPECT_EQ(intervals[8].parts, (Parts{{own_decode, 10}, {communication, 2}}));
 }
 
+// The graph of 4 rows takes 20, the one of 8 rows 40. It also serves 5 rows, which would take 25.
+TEST(CausesTest, PaddingToALargerGraphIsNotDecode) {
+  constexpr uint64_t kGraphOf4 = 11;
+  constexpr uint64_t kGraphOf8 = 12;
+  ServedLoad load;
+  load.batch(0).pass(StepKind::prefill, 8, 32, 0, 10).read(10);
+  std::vector<std::vector<std::pair<uint32_t, Nanoseconds>>> chunks(8, {{0, 10}});
+  Nanoseconds now = 10;
+  uint32_t batch = 1;
+  for (const uint64_t rows : {8U, 8U, 5U, 5U, 5U, 4U, 4U}) {
+    const Nanoseconds took = rows > 4 ? 40 : 20;
+    load.batch(now).decode(rows, now, now + took).of_graph(rows > 4 ? kGraphOf8 : kGraphOf4);
+    now += took;
+    load.read(now);
+    for (uint64_t request = 0; request < rows; ++request) chunks[request].emplace_back(batch, now);
+    ++batch;
+  }
+  for (const auto& of : chunks) load.request(0, 4, of.back().second, of);
+  const auto intervals = load.intervals(0);
+  EXPECT_FALSE(intervals[2].parts.contains(graph_miss));
+  EXPECT_EQ(intervals[3].parts.at(graph_miss), 15);
+  EXPECT_EQ(intervals[3].parts.at(own_decode) + intervals[3].parts.at(others_decode), 25);
+  EXPECT_FALSE(intervals[7].parts.contains(graph_miss));
+}
+
 // Between its tokens of batches 1 and 4, only the other sequence decodes.
 TEST(CausesTest, AnEvictedRequestIsOutOfTheBatch) {
   ServedLoad load;
@@ -259,6 +288,68 @@ TEST(CausesTest, AnEvictedRequestComesBackWithItsPrompt) {
   const auto intervals = load.intervals(0);
   EXPECT_TRUE(intervals[2].preempted);
   EXPECT_EQ(intervals[2].parts, (Parts{{out_of_batch, 200}, {own_prefill, 12}}));
+}
+
+// While it is out, request 1 ends, nothing runs for a while, and request 2 has its prompt and
+// decodes. It comes back in batch 4, whose first part of its prompt is followed by another one.
+TEST(CausesTest, AnEvictedRequestIsOutUntilTheFirstPartOfItsPrompt) {
+  ServedLoad load;
+  load.batch(0).pass(StepKind::prefill, 2, 8, 0, 10).read(12);
+  load.batch(14).decode(2, 14, 20).read(21);
+  load.batch(23).decode(1, 23, 30).read(31);
+  load.batch(80).pass(StepKind::prefill, 1, 20, 80, 90).read(91);
+  load.batch(95).pass(StepKind::mixed, 1, 4, 95, 110).read(111);
+  load.batch(113).pass(StepKind::mixed, 2, 4, 113, 125).read(126);
+  load.request(-5, 4, 130, {{0, 13}, {1, 22}, {5, 130}});
+  load.request(-5, 4, 33, {{0, 13}, {1, 22}, {2, 33}});
+  load.request(70, 20, 130, {{3, 93}, {4, 113}, {5, 130}});
+  load.comes_back(0, 5, 6);
+  const auto intervals = load.intervals(0);
+  EXPECT_TRUE(intervals[2].preempted);
+  // Received at 22, in batch 4 from 95 on.
+  EXPECT_EQ(intervals[2].parts.at(out_of_batch), 95 - 22);
+  EXPECT_EQ(intervals[2].parts.at(delivery), 4);
+  EXPECT_FALSE(intervals[2].parts.contains(own_decode));
+  EXPECT_EQ(intervals[2].sum(), 130 - 22);
+}
+
+// From batch 17 on, everything takes twice as long: decode 20 instead of 10, and decode with a
+// prompt of 8 tokens 60 instead of 30.
+TEST(CausesTest, ASlowPassOfBothIsSlowForBoth) {
+  ServedLoad load;
+  std::vector<std::pair<uint32_t, Nanoseconds>> chunks{{0, 10}};
+  load.batch(0).pass(StepKind::prefill, 1, 4, 0, 10).read(10);
+  Nanoseconds now = 10;
+  uint32_t batch = 1;
+  const auto run = [&](bool mixed, Nanoseconds took) {
+    load.batch(now).pass(mixed ? StepKind::mixed : StepKind::decode, mixed ? 2 : 1, mixed ? 9 : 1,
+                         now, now + took);
+    now += took;
+    load.read(now);
+    chunks.emplace_back(batch++, now);
+  };
+  std::vector<uint32_t> of_both;
+  for (const Nanoseconds pace : {1, 1, 2}) {
+    for (const bool mixed : {false, false, true, false, true, false, false, pace == 1}) {
+      if (mixed) of_both.push_back(batch);
+      run(mixed, pace * (mixed ? 30 : 10));
+    }
+  }
+  load.request(0, 4, now, chunks);
+  for (const uint32_t of : of_both)
+    load.request(chunks[of - 1].second, 8, chunks[of].second, {{of, chunks[of].second}});
+  const auto intervals = load.intervals(0);
+  const auto decode = [&](uint32_t of) {
+    const Parts& parts = intervals[of].parts;
+    const auto more = parts.find(others_decode);
+    return parts.at(own_decode) + (more == parts.end() ? 0 : more->second);
+  };
+  ASSERT_EQ(of_both.size(), 8U);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(decode(of_both[i]), 10) << i;
+  for (size_t i = 6; i < 8; ++i) {
+    EXPECT_EQ(decode(of_both[i]), 20) << i;
+    EXPECT_EQ(intervals[of_both[i]].parts.at(others_prefill), 40) << i;
+  }
 }
 
 // Batches of prompts alone make all sequences wait.

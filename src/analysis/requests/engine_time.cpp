@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <tuple>
 
+#include "analysis/requests/mixed_passes.h"
 #include "analysis/stages/thresholds.h"
+#include "analysis/statistics/line_fit.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -30,8 +30,9 @@ uint64_t decode_rows(const BatchPass& pass, uint64_t prompt_tokens) {
 
 class Costs {
  public:
-  Costs(std::span<const PassFacts> facts, std::span<const PassTime> times, const LikePasses& like)
-      : facts_(facts), times_(times), like_(like) {}
+  Costs(std::span<const PassFacts> facts, std::span<const PassTime> times, const LikePasses& like,
+        const MixedPasses& mixed)
+      : facts_(facts), times_(times), like_(like), mixed_(mixed) {}
 
   // `rows`: sequences in decode. `by_tokens` is set if only tokens can split the pass.
   [[nodiscard]] PassCost of(uint32_t row, const BatchPass& pass, uint64_t rows, bool& by_tokens) {
@@ -53,11 +54,13 @@ class Costs {
     if (pass.kind == StepKind::decode) {
       const auto replayed = like_.replayed(rows, first);
       if (replayed && !pass.replayed) cost.graph_miss = take(left - *replayed);
+      const auto unpadded = like_.unpadded(pass, first);
+      if (unpadded) cost.graph_miss = take(usual.value_or(left) - *unpadded);
       cost.decode = left;
       return cost;
     }
     if (rows > 0) {
-      const auto without = like_.decode(rows, first);
+      const auto without = mixed_.decode_in(row);
       by_tokens = !without;
       cost.decode = take(without ? *without : by_share(left, rows, pass.tokens.value_or(rows + 1)));
     }
@@ -73,6 +76,7 @@ class Costs {
   std::span<const PassFacts> facts_;
   std::span<const PassTime> times_;
   const LikePasses& like_;
+  const MixedPasses& mixed_;
 };
 
 // Decode of a batch: its sequences and time, if it has no prompts.
@@ -82,31 +86,18 @@ struct DecodeBatch {
   bool only_decode = true;
 };
 
-// Least squares of time over rows, at one row.
+// What one sequence takes, from larger batches.
 std::optional<Nanoseconds> extrapolate_to_one(std::span<const DecodeBatch> batches) {
-  double count = 0;
-  double rows = 0;
-  double time = 0;
+  std::vector<Point> points;
   Nanoseconds shortest = INT64_MAX;
   for (const DecodeBatch& batch : batches) {
     if (!batch.only_decode || batch.rows == 0) continue;
-    ++count;
-    rows += static_cast<double>(batch.rows);
-    time += as_double(batch.time);
+    points.push_back({static_cast<double>(batch.rows), as_double(batch.time)});
     shortest = std::min(shortest, batch.time);
   }
-  if (count == 0) return std::nullopt;
-  double spread = 0;
-  double together = 0;
-  for (const DecodeBatch& batch : batches) {
-    if (!batch.only_decode || batch.rows == 0) continue;
-    const double apart = static_cast<double>(batch.rows) - rows / count;
-    spread += apart * apart;
-    together += apart * (as_double(batch.time) - time / count);
-  }
-  if (spread <= 0) return std::nullopt;
-  const double at_one = time / count + together / spread * (1 - rows / count);
-  return std::clamp<Nanoseconds>(std::llround(at_one), 0, shortest);
+  const auto line = fit_line(points);
+  if (!line) return std::nullopt;
+  return std::clamp<Nanoseconds>(std::llround(line->at(1)), 0, shortest);
 }
 
 class TimeWriter {
@@ -138,8 +129,10 @@ class Timeline {
         first_part_(engine.passes.size() + 1, 0) {
     for (const PromptPart& part : parts) ++first_part_[part.pass + 1];
     for (size_t row = 1; row < first_part_.size(); ++row) first_part_[row] += first_part_[row - 1];
-    Costs costs(facts, times_, like_);
-    for (const EngineBatch& batch : engine.batches) add_costs(batch, costs);
+    const auto loads = loads_of_passes();
+    const MixedPasses mixed(engine, times_, loads, like_);
+    Costs costs(facts, times_, like_, mixed);
+    for (const EngineBatch& batch : engine.batches) add_costs(batch, loads, costs);
   }
 
   EngineTime run() {
@@ -160,13 +153,21 @@ class Timeline {
     return parts_.subspan(first_part_[pass], first_part_[pass + 1] - first_part_[pass]);
   }
 
-  void add_costs(const EngineBatch& batch, Costs& costs) {
+  [[nodiscard]] std::vector<PassLoad> loads_of_passes() const {
+    std::vector<PassLoad> loads;
+    for (uint32_t row = 0; row < engine_.passes.size(); ++row) {
+      PassLoad& load = loads.emplace_back();
+      for (const PromptPart& part : parts_of(row)) load.prompt_tokens += part.tokens;
+      load.decode_rows = decode_rows(engine_.passes[row], load.prompt_tokens);
+    }
+    return loads;
+  }
+
+  void add_costs(const EngineBatch& batch, std::span<const PassLoad> loads, Costs& costs) {
     DecodeBatch decode;
     for (uint32_t row = batch.first_pass; row < batch.first_pass + batch.passes; ++row) {
       const BatchPass& pass = engine_.passes[row];
-      uint64_t prompt_tokens = 0;
-      for (const PromptPart& part : parts_of(row)) prompt_tokens += part.tokens;
-      const uint64_t rows = decode_rows(pass, prompt_tokens);
+      const uint64_t rows = loads[row].decode_rows;
       bool by_tokens = false;
       costs_.push_back(costs.of(row, pass, rows, by_tokens));
       result_.split_by_tokens += by_tokens ? 1 : 0;

@@ -276,6 +276,14 @@ class Placement {
     }
   }
 
+  // The first token of a sequence that was evicted behind it: a batch with prompts gave it, in
+  // which at most one more row has no token, that of a prompt that goes on.
+  [[nodiscard]] bool explains_prompt(uint32_t chunk) const {
+    const uint32_t batch = result_.batch[chunk];
+    return is_first(chunk) && batches_[batch].takes_prompts && batches_[batch].rows &&
+           *batches_[batch].rows <= result_.tokens[batch] + 1;
+  }
+
   // Sequences in decode get a token in each batch. A chunk far from both of its neighbors fits by
   // chance.
   void drop_isolated() {
@@ -284,7 +292,8 @@ class Placement {
       if (!placed(chunk) || (is_first(chunk) && is_last(chunk))) continue;
       const bool at_break = break_behind(result_.batch[chunk]) ||
                             batches_[first_batch(chunk)].after_break || first_batch(chunk) == 0;
-      if (!at_break && !follows_or_leads(chunk)) isolated.push_back(chunk);
+      if (at_break || follows_or_leads(chunk) || explains_prompt(chunk)) continue;
+      isolated.push_back(chunk);
     }
     for (const uint32_t chunk : isolated) remove(chunk, ChunkState::unmatched);
   }

@@ -83,6 +83,22 @@ TEST(JoinTokensTest, AnEvictedRequestSkipsBatches) {
   EXPECT_EQ(client.batches(), (std::vector{0, 1, 4, 5, 0, 1, 2, 3, 4, 5}));
 }
 
+// It was evicted right behind its first token, whose row nobody else has.
+TEST(JoinTokensTest, AnEvictedRequestKeepsItsFirstToken) {
+  Client client;
+  client.batch(10, 2, true).batch(20, 1).batch(30, 1).batch(40, 1).batch(50, 2, true).batch(60, 2);
+  client.request(1, {10.1, 50.1, 60.1});
+  client.request(1, {10.2, 20.1, 30.1, 40.1, 50.2, 60.2});
+  EXPECT_EQ(client.batches(), (std::vector{0, 4, 5, 0, 1, 2, 3, 4, 5}));
+  // In a batch with three rows that nobody else has, it fits by chance.
+  Client chance;
+  chance.batch(5, 0).batch(10, 4, true).batch(20, 1).batch(30, 1).batch(40, 1);
+  chance.batch(50, 2, true).batch(60, 2);
+  chance.request(1, {10.1, 50.1, 60.1});
+  chance.request(1, {10.2, 20.1, 30.1, 40.1, 50.2, 60.2});
+  EXPECT_EQ(chance.batches(), (std::vector{-1, 5, 6, 1, 2, 3, 4, 5, 6}));
+}
+
 TEST(JoinTokensTest, AChunkOfSeveralTokensIsOfSeveralBatchesUnlessTheEngineSpeculates) {
   Client client;
   client.batch(10, 1, true).batch(20, 1).batch(30, 1).batch(40, 1);

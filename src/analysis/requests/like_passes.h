@@ -40,6 +40,10 @@ class LikePasses {
   [[nodiscard]] std::optional<Nanoseconds> usual(const BatchPass& pass, bool first) const;
   // Of decode passes with these rows that were a CUDA graph; none without several.
   [[nodiscard]] std::optional<Nanoseconds> replayed(uint64_t rows, bool first) const;
+  // What a decode pass would take in a graph of its own size: it ran in one that also served more
+  // rows, with equal kernels of equal shapes. Between two graphs that were full, by interpolation;
+  // none outside, and none for a full one.
+  [[nodiscard]] std::optional<Nanoseconds> unpadded(const BatchPass& pass, bool first) const;
   // Of decode passes with these rows; between two known sizes by interpolation. None outside.
   [[nodiscard]] std::optional<Nanoseconds> decode(uint64_t rows, bool first) const;
 
@@ -52,13 +56,17 @@ class LikePasses {
     auto operator<=>(const Size&) const = default;
   };
   using BySize = std::map<Size, Nanoseconds>;
+  // By whether it is the first, then rows.
+  using ByRows = std::map<bool, std::map<uint64_t, Nanoseconds>>;
 
   static Size size_of(const BatchPass& pass, bool first);
+  static std::optional<Nanoseconds> between(const ByRows& known, uint64_t rows, bool first);
 
   BySize usual_;
   BySize replayed_;
-  // By whether it is the first, then rows.
-  std::map<bool, std::map<uint64_t, Nanoseconds>> decode_;
+  ByRows decode_;
+  ByRows full_;                             // of graphs with as many rows as they ever served
+  std::map<uint64_t, uint64_t> most_rows_;  // by launches of a graph
 };
 
 }  // namespace llmprof::analysis

@@ -85,7 +85,8 @@ class Assignment {
   }
 
   // A prompt that ends before one that was known earlier went first, so it has what it needs, and
-  // the other one the rest. Otherwise the one that ends last took what was left for it.
+  // the other one the rest. Otherwise the one that ends last took what was left for it. An evicted
+  // sequence waits until it may come back: its prompt says nothing of the order.
   std::vector<Open*> by_claim() {
     std::vector<Open*> overtakes;
     std::vector<Open*> waits;
@@ -94,6 +95,10 @@ class Assignment {
     uint32_t batch = kNoBatch;
     for (Open& open : active_) {
       const Prompt& prompt = *open.prompt;
+      if (prompt.again) {
+        waits.push_back(&open);
+        continue;
+      }
       if (prompt.batch != batch) earliest = std::min(earliest, of_batch);
       batch = prompt.batch;
       of_batch = std::min(of_batch, prompt.known_from);

@@ -44,6 +44,24 @@ std::map<std::pair<uint32_t, uint32_t>, uint64_t> by_pass(const std::vector<Prom
   return tokens;
 }
 
+// Request 8 was evicted at 5 and comes back in batch 2; that request 7, sent later, ends before it
+// does not mean that it went first: the batch before has the rest of what ends last.
+TEST(PromptPartsTest, TheOrderOfAnEvictedSequenceIsUnknown) {
+  PromptPasses engine;
+  engine.batch().pass(StepKind::prefill, 0, 30);
+  engine.batch().pass(StepKind::prefill, 1, 40);
+  engine.batch().pass(StepKind::prefill, 1, 20);
+  const std::vector<uint32_t> none(3, 0);
+  const auto again = engine.parts({{7, 1, 8, 60}, {8, 2, 5, 30, true}}, none);
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected_again{
+      {{0, 7}, 30}, {{1, 7}, 30}, {{1, 8}, 10}, {{2, 8}, 20}};
+  EXPECT_EQ(by_pass(again), expected_again);
+  const auto overtaken = engine.parts({{7, 1, 8, 60}, {8, 2, 5, 30}}, none);
+  const std::map<std::pair<uint32_t, uint32_t>, uint64_t> expected_overtaken{
+      {{0, 7}, 20}, {{1, 7}, 40}, {{0, 8}, 10}, {{2, 8}, 20}};
+  EXPECT_EQ(by_pass(overtaken), expected_overtaken);
+}
+
 // A prompt of 1,500 tokens over two batches beside two sequences in decode; the prompt behind it
 // starts in its last batch, and has its last 300 tokens in the next one.
 TEST(PromptPartsTest, APromptThatEndsLaterTakesTheRestOfABatch) {
