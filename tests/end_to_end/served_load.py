@@ -43,6 +43,14 @@ class Journal:
     def decodes(self, index):
         return sum(not part["prompt"] for part in self.steps[index]["parts"])
 
+    def decode_time(self, index):
+        """What decode takes in a step. A slowed step with prompts is slowed as much for both."""
+        prompts = any(part["prompt"] for part in self.steps[index]["parts"])
+        if not prompts:
+            return self.length(index)
+        slowed = self.steps[index]["slowed_ns"]
+        return self.usual_decode(self.decodes(index)) * self.length(index) / (self.length(index) - slowed)
+
     def usual_decode(self, rows):
         """The median step without prompts and faults, of so many sequences or the nearest number."""
         by_rows = {}
@@ -180,7 +188,7 @@ def slow_layer_errors(served, found):
         slowed = [step for step in steps if journal.steps[step]["slowed_ns"] > 0]
         if not slowed or len(slowed) < len(steps):
             continue
-        added = sum(journal.steps[step]["slowed_ns"] for step in slowed)
+        added = sum(journal.decode_time(step) - journal.usual_decode(journal.decodes(step)) for step in steps)
         usual = sum(journal.usual_decode(journal.decodes(step)) for step in steps)
         decode = item["parts_ns"].get("own_decode", 0) + item["parts_ns"].get("others_decode", 0)
         yield (decode - usual) / added - 1
@@ -227,6 +235,16 @@ def long_prompt_load(path, seed):
     rows.sort(key=lambda row: row["timestamp"])
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return ("--replay", path)
+
+
+def with_a_piece_counted(requests_file, to):
+    """The file of a client that counts a piece before the first token, such as a role, as one."""
+    content = json.loads(requests_file.read_text(encoding="utf-8"))
+    for request in content["requests"]:
+        if request["chunks"]:
+            request["chunks"].insert(0, [(request["sent_ns"] + request["chunks"][0][0]) // 2, 1])
+    to.write_text(json.dumps(content), encoding="utf-8")
+    return to
 
 
 def with_shuffled_chunks(requests_file, to, random):

@@ -34,6 +34,24 @@ class Journals(FolderCase):
         self.assertGreaterEqual(statistics.median(shares), 0.99, shares)
         self.assertGreaterEqual(min(shares), 0.97, shares)
 
+    # The join does not use them.
+    def test_the_ids_of_the_engine_confirm_the_join(self):
+        served = ServedLoad(self.folder / "load", 4, ("--annotate-requests",))
+        join = served.analyze()["join"]
+        self.assertEqual(join["state"], "joined", join)
+        self.assertEqual(join["confirmed"] + join["contradicted"], join["tokens_joined"])
+        self.assertGreaterEqual(join["confirmed"], 0.99 * join["tokens_joined"])
+        self.assertIsNone(ServedLoad(self.folder / "plain", 4).analyze()["join"]["confirmed"])
+
+    def test_a_file_with_more_tokens_than_it_states_has_no_causes(self):
+        served = ServedLoad(self.folder / "load", 3)
+        counted = served_load.with_a_piece_counted(served.requests_file, self.folder / "requests.json")
+        found = served.analyze(counted)
+        self.assertEqual(found["join"]["state"], "low_coverage")
+        self.assertEqual(found["join"]["tokens_miscounted"], found["join"]["tokens"])
+        self.assertEqual(found["delays"], [])
+        self.assertTrue(all(not item["parts_ns"] for item in found["items"]))
+
     # The step is a matter of times alone: wrong times must be noticed.
     def test_shuffled_times_lower_the_coverage_and_keep_the_sums(self):
         served = ServedLoad(self.folder / "load", 3)
@@ -48,7 +66,7 @@ class Journals(FolderCase):
 
 
 class Faults(FolderCase):
-    """bench/serving.py measures all kinds of faults, with several seeds."""
+    """bench/serving.py measures them with several seeds."""
 
     def expect_named(self, kind, arguments, load, errors_of):
         served = ServedLoad(self.folder / kind, 5, arguments, load)
@@ -59,6 +77,12 @@ class Faults(FolderCase):
 
     def test_a_pause_is_the_hosts(self):
         self.expect_named("pause", *FAULTS["pause"])
+
+    def test_an_evicted_request_is_out_of_the_batch(self):
+        self.expect_named("evict", *FAULTS["evict"])
+
+    def test_a_slow_layer_makes_decode_longer(self):
+        self.expect_named("slow_layer", *FAULTS["slow_layer"])
 
     def test_a_long_prompt_delays_others(self):
         load = served_load.long_prompt_load(self.folder / "replay.jsonl", 5)

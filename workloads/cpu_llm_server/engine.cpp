@@ -124,17 +124,20 @@ bool Engine::take_inbox(bool wait) {
       journal_->request(id, submission.name, submission.arrival_ns, submission.prompt.size(),
                         submission.limits);
     }
+    if (options_.annotate_requests) ranges_.name(id, submission.name);
     scheduler_.add(id, std::move(submission.prompt), submission.limits);
   }
   for (const RequestId id : taken.canceled) {
     scheduler_.cancel(id);
+    ranges_.forget(id);
     if (journal_ != nullptr) journal_->canceled(id, llmprof_now_ns());
   }
   return true;
 }
 
 void Engine::change_faults() {
-  const auto changes = faults_.changes_at(llmprof_now_ns(), scheduler_.running() > 0);
+  const auto changes =
+      faults_.changes_at(llmprof_now_ns(), {scheduler_.running() > 0, scheduler_.decoding() > 0});
   for (const Fault& fault : changes.end) end_fault(fault);
   for (const Fault& fault : changes.begin) begin_fault(fault);
 }
@@ -174,12 +177,17 @@ std::vector<Token> Engine::compute(const StepPlan& plan) {
 void Engine::step(const StepPlan& plan) {
   const int64_t slowed_before_ns = decoder_.total_delay_ns();
   Span time;
+  for (const RequestId request : plan.preempted) ranges_.leave(request);
+  for (const StepPart& part : plan.parts) ranges_.enter(part.request);
   time.start_ns = llmprof_now_ns();
   const std::vector<Token> sampled = compute(plan);
   time.end_ns = llmprof_now_ns();
   std::vector<GeneratedToken> generated = scheduler_.complete(plan, sampled);
   if (journal_ != nullptr) {
     journal_->step(steps_, time, plan, generated, decoder_.total_delay_ns() - slowed_before_ns);
+  }
+  for (const GeneratedToken& token : generated) {
+    if (token.finish != FinishReason::none) ranges_.forget(token.request);
   }
   ++steps_;
   if (!generated.empty()) on_tokens_(std::move(generated));

@@ -11,6 +11,7 @@
 #include "cpu_llm/decoder.h"
 #include "cpu_llm_server/faults.h"
 #include "cpu_llm_server/journal.h"
+#include "cpu_llm_server/request_ranges.h"
 #include "cpu_llm_server/scheduler.h"
 
 namespace cpu_llm_server {
@@ -21,10 +22,11 @@ struct EngineOptions {
   size_t threads = 1;
   uint64_t seed = 1;
   std::vector<Fault> faults;
+  bool annotate_requests = false;
 };
 
 struct Submission {
-  std::string name;  // for the journal
+  std::string name;  // for journal and annotations
   std::vector<Token> prompt;
   GenerationLimits limits;
   int64_t arrival_ns = 0;
@@ -85,6 +87,7 @@ class Engine {
   cpu_llm::Decoder decoder_;
   Scheduler scheduler_;
   FaultSchedule faults_;
+  RequestRanges ranges_;
   uint64_t steps_ = 0;
   std::thread thread_;
 };

@@ -101,7 +101,19 @@ llmprof::Result<Fault> parse_fault(std::string_view text) {
   return fault;
 }
 
-FaultSchedule::Changes FaultSchedule::changes_at(int64_t now_ns, bool running) {
+bool FaultSchedule::may_begin(FaultKind kind, const Running& running) {
+  switch (kind) {
+    case FaultKind::pause:
+      return running.any;
+    case FaultKind::evict:
+      return running.in_decode;
+    case FaultKind::slow_layer:
+      break;
+  }
+  return true;
+}
+
+FaultSchedule::Changes FaultSchedule::changes_at(int64_t now_ns, const Running& running) {
   Changes changes;
   if (!begin_ns_) return changes;
   std::erase_if(ongoing_, [&](const Ongoing& each) {
@@ -111,7 +123,7 @@ FaultSchedule::Changes FaultSchedule::changes_at(int64_t now_ns, bool running) {
   });
   std::erase_if(pending_, [&](const Fault& fault) {
     const bool due = now_ns >= *begin_ns_ + fault.at_ns;
-    if (!due || (!running && fault.kind != FaultKind::slow_layer)) return false;
+    if (!due || !may_begin(fault.kind, running)) return false;
     changes.begin.push_back(fault);
     if (fault.kind != FaultKind::pause) ongoing_.push_back({fault, now_ns + fault.for_ns});
     return true;

@@ -24,8 +24,9 @@ struct Fault {
 std::string_view name_of(FaultKind kind);
 
 // "pause=at:2s,for:80ms": the host sleeps before a step. "evict=at:2s,for:100ms": the youngest
-// running request is preempted, and waits at least that long. "slow_layer=at:2s,for:1s,layer:1,
-// by:3x": the operators of a layer take longer. A pause and an eviction wait until a request runs.
+// request in decode is preempted, and waits at least that long. "slow_layer=at:2s,for:1s,layer:1,
+// by:3x": the operators of a layer take longer. A pause waits until a request runs, an eviction
+// until one is in decode.
 llmprof::Result<Fault> parse_fault(std::string_view text);
 
 // Which faults begin and end, as time passes.
@@ -41,8 +42,12 @@ class FaultSchedule {
     std::vector<Fault> begin;
     std::vector<Fault> end;  // evictions and slow layers
   };
-  // `running`: whether a step would have a request.
-  Changes changes_at(int64_t now_ns, bool running);
+  // Requests that the next step could have.
+  struct Running {
+    bool any = false;
+    bool in_decode = false;
+  };
+  Changes changes_at(int64_t now_ns, const Running& running);
   // When the next fault ends; none if none goes on.
   [[nodiscard]] std::optional<int64_t> next_end_ns() const;
 
@@ -51,6 +56,8 @@ class FaultSchedule {
     Fault fault;
     int64_t end_ns;
   };
+
+  static bool may_begin(FaultKind kind, const Running& running);
 
   std::optional<int64_t> begin_ns_;
   std::vector<Fault> pending_;

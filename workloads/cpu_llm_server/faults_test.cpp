@@ -7,6 +7,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMillisecond = 1'000'000;
+constexpr FaultSchedule::Running kDecoding = {true, true};
 
 TEST(CpuLlmFaults, AreReadFromTexts) {
   const auto pause = parse_fault("pause=at:2.5s,for:80ms");
@@ -40,40 +41,47 @@ TEST(CpuLlmFaults, WrongTextsAreRefusedWithTheForms) {
 
 TEST(CpuLlmFaults, NothingHappensBeforeTheFirstRequest) {
   FaultSchedule schedule({*parse_fault("pause=at:0s,for:1s")});
-  EXPECT_TRUE(schedule.changes_at(100 * kSecond, true).begin.empty());
+  EXPECT_TRUE(schedule.changes_at(100 * kSecond, kDecoding).begin.empty());
   schedule.first_request_at(200 * kSecond);
-  EXPECT_EQ(schedule.changes_at(200 * kSecond, true).begin.size(), 1U);
-  EXPECT_TRUE(schedule.changes_at(300 * kSecond, true).begin.empty());  // once
+  EXPECT_EQ(schedule.changes_at(200 * kSecond, kDecoding).begin.size(), 1U);
+  EXPECT_TRUE(schedule.changes_at(300 * kSecond, kDecoding).begin.empty());  // once
 }
 
 TEST(CpuLlmFaults, TimesCountFromTheFirstRequest) {
   FaultSchedule schedule({*parse_fault("pause=at:2s,for:1s")});
   schedule.first_request_at(10 * kSecond);
   schedule.first_request_at(11 * kSecond);
-  EXPECT_TRUE(schedule.changes_at(12 * kSecond - 1, true).begin.empty());
-  EXPECT_EQ(schedule.changes_at(12 * kSecond, true).begin.size(), 1U);
+  EXPECT_TRUE(schedule.changes_at(12 * kSecond - 1, kDecoding).begin.empty());
+  EXPECT_EQ(schedule.changes_at(12 * kSecond, kDecoding).begin.size(), 1U);
 }
 
 TEST(CpuLlmFaults, APauseWaitsForARunningRequestAndASlowLayerDoesNot) {
   FaultSchedule schedule(
       {*parse_fault("pause=at:1s,for:1s"), *parse_fault("slow_layer=at:1s,for:1s,layer:0,by:2x")});
   schedule.first_request_at(0);
-  const auto first = schedule.changes_at(kSecond, false);
+  const auto first = schedule.changes_at(kSecond, {});
   ASSERT_EQ(first.begin.size(), 1U);
   EXPECT_EQ(first.begin[0].kind, FaultKind::slow_layer);
-  const auto second = schedule.changes_at(kSecond + 5, true);
+  const auto second = schedule.changes_at(kSecond + 5, kDecoding);
   ASSERT_EQ(second.begin.size(), 1U);
   EXPECT_EQ(second.begin[0].kind, FaultKind::pause);
+}
+
+TEST(CpuLlmFaults, AnEvictionWaitsForARequestInDecode) {
+  FaultSchedule schedule({*parse_fault("evict=at:1s,for:1s")});
+  schedule.first_request_at(0);
+  EXPECT_TRUE(schedule.changes_at(kSecond, {.any = true}).begin.empty());
+  EXPECT_EQ(schedule.changes_at(kSecond + 5, kDecoding).begin.size(), 1U);
 }
 
 TEST(CpuLlmFaults, TheyEndAfterTheirTime) {
   FaultSchedule schedule({*parse_fault("evict=at:1s,for:2s"), *parse_fault("pause=at:1s,for:9s")});
   schedule.first_request_at(0);
   EXPECT_FALSE(schedule.next_end_ns());
-  schedule.changes_at(kSecond + 7, true);
+  schedule.changes_at(kSecond + 7, kDecoding);
   EXPECT_EQ(schedule.next_end_ns(), 3 * kSecond + 7);
-  EXPECT_TRUE(schedule.changes_at(3 * kSecond + 6, true).end.empty());
-  const auto later = schedule.changes_at(3 * kSecond + 7, true);
+  EXPECT_TRUE(schedule.changes_at(3 * kSecond + 6, kDecoding).end.empty());
+  const auto later = schedule.changes_at(3 * kSecond + 7, kDecoding);
   ASSERT_EQ(later.end.size(), 1U);
   EXPECT_EQ(later.end[0].kind, FaultKind::evict);
   EXPECT_FALSE(schedule.next_end_ns());

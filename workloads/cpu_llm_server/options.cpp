@@ -49,6 +49,8 @@ void describe(CLI::App& app, ServerOptions& options, std::vector<std::string>& f
   last_counts(app.add_option("--journal", options.journal,
                              "Write which request was in which step (JSON lines)")
                   ->type_name("FILE"));
+  app.add_flag("--annotate-requests", options.engine.annotate_requests,
+               "Annotate from when to when each request is in the batch, by its x-request-id");
   app.add_option("--fault", faults,
                  "What goes wrong, in time from the first request: pause=at:2s,for:80ms, "
                  "evict=at:2s,for:100ms or slow_layer=at:2s,for:1s,layer:1,by:3x; may be repeated")

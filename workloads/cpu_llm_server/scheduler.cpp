@@ -1,6 +1,7 @@
 #include "cpu_llm_server/scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace cpu_llm_server {
@@ -28,23 +29,29 @@ size_t Scheduler::used_cache_tokens() const {
   return used;
 }
 
-// Back among those that wait, by its arrival.
-Scheduler::Sequence Scheduler::preempt_youngest() {
-  Sequence youngest = std::move(running_.back());
-  running_.pop_back();
-  free_slots_.push_back(youngest.slot);
-  youngest.cached = 0;
-  preempted_.push_back(youngest.id);
-  return youngest;
+size_t Scheduler::decoding() const {
+  return static_cast<size_t>(std::ranges::count_if(running_, &Sequence::decodes));
+}
+
+// It waits again, among the others by its arrival.
+Scheduler::Sequence& Scheduler::preempt(std::vector<Sequence>::iterator sequence) {
+  Sequence preempted = std::move(*sequence);
+  running_.erase(sequence);
+  free_slots_.push_back(preempted.slot);
+  preempted.cached = 0;
+  preempted_.push_back(preempted.id);
+  const auto place = std::ranges::upper_bound(waiting_, preempted.id, {}, &Sequence::id);
+  return *waiting_.insert(place, std::move(preempted));
 }
 
 std::optional<RequestId> Scheduler::evict() {
-  if (running_.empty()) return std::nullopt;
-  Sequence evicted = preempt_youngest();
-  evicted.held = true;
-  const RequestId id = evicted.id;
-  waiting_.insert(std::ranges::upper_bound(waiting_, id, {}, &Sequence::id), std::move(evicted));
-  return id;
+  for (auto youngest = running_.end(); youngest != running_.begin();) {
+    if (!(--youngest)->decodes()) continue;
+    Sequence& evicted = preempt(youngest);
+    evicted.held = true;
+    return evicted.id;
+  }
+  return std::nullopt;
 }
 
 void Scheduler::release() {
@@ -82,11 +89,7 @@ void Scheduler::admit(size_t& budget, StepPlan& plan) {
 
 StepPlan Scheduler::plan() {
   StepPlan plan;
-  while (used_cache_tokens() > limits_.cache_tokens) {
-    Sequence preempted = preempt_youngest();
-    waiting_.insert(std::ranges::upper_bound(waiting_, preempted.id, {}, &Sequence::id),
-                    std::move(preempted));
-  }
+  while (used_cache_tokens() > limits_.cache_tokens) preempt(std::prev(running_.end()));
   plan.preempted = std::exchange(preempted_, {});
   size_t budget = limits_.chunk_tokens;
   for (Sequence& sequence : running_) {

@@ -74,7 +74,8 @@ class Scheduler {
   // Nothing if it has ended.
   void cancel(RequestId request);
 
-  // Preempts the youngest running request, which then waits until `release`. None if none runs.
+  // Preempts the youngest running request in decode, which then waits until `release`. None if none
+  // is in decode.
   std::optional<RequestId> evict();
   void release();
 
@@ -85,6 +86,7 @@ class Scheduler {
   std::vector<GeneratedToken> complete(const StepPlan& plan, std::span<const Token> sampled);
 
   [[nodiscard]] size_t running() const { return running_.size(); }
+  [[nodiscard]] size_t decoding() const;
   [[nodiscard]] size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] size_t used_cache_tokens() const;
 
@@ -102,7 +104,7 @@ class Scheduler {
     [[nodiscard]] bool decodes() const { return generated() > 0 && cached + 1 == tokens.size(); }
   };
 
-  Sequence preempt_youngest();
+  Sequence& preempt(std::vector<Sequence>::iterator sequence);
   void add_part(Sequence& sequence, size_t added, bool prompt, StepPlan& plan);
   void admit(size_t& budget, StepPlan& plan);
 

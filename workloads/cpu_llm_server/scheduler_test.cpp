@@ -181,6 +181,19 @@ TEST(CpuLlmScheduler, AnEvictedRequestWaitsForItsRelease) {
   EXPECT_EQ(requests_in(scheduler.plan()), (Ids{0, 1, 3, 2}));
 }
 
+// A request without a token has nothing to lose: that would be a longer queue.
+TEST(CpuLlmScheduler, ARequestWithItsPromptIsNotEvicted) {
+  NumberingScheduler scheduler({.slots = 4, .chunk_tokens = 10, .cache_tokens = 1000});
+  scheduler.add(prompt_of(3), {.max_tokens = 9, .end_token = {}});
+  complete_with(scheduler, scheduler.plan(), 1);
+  scheduler.add(prompt_of(30), {.max_tokens = 9, .end_token = {}});
+  complete_with(scheduler, scheduler.plan(), 1);
+  EXPECT_EQ(scheduler.running(), 2U);
+  EXPECT_EQ(scheduler.decoding(), 1U);
+  EXPECT_EQ(scheduler.evict(), RequestId(0));
+  EXPECT_EQ(scheduler.evict(), std::nullopt);
+}
+
 TEST(CpuLlmScheduler, TheEndTokenEndsARequest) {
   NumberingScheduler scheduler(SchedulerLimits{});
   scheduler.add(prompt_of(3), {.max_tokens = 9, .end_token = 0});
