@@ -117,6 +117,7 @@ class Load {
     open_.emplace(number, std::move(made));
     ++outcome_.counts.sent;
     http::ClientRequest request{"POST", plan_.headers, std::move(body.text), plan_.timeout_ns};
+    request.headers.emplace_back("X-Request-Id", plan_.id_prefix + std::to_string(number));
     http::ExchangeEvents events;
     events.sent = [this, open, scheduled_ns](const http::SendTimes& times) {
       const bool was_sent = open->on_sent(times);

@@ -26,6 +26,9 @@ struct LoadPlan {
   RequestForm form;
   http::ClientOptions client;
   std::vector<std::pair<std::string, std::string>> headers;  // of every request
+  // Each request's header X-Request-Id is this and its number, so that engines that name requests
+  // use the record's ids.
+  std::string id_prefix;
   Prompts prompts{0, std::nullopt};
   std::vector<PlannedRequest> schedule;
   Arrivals arrivals = Arrivals::closed;

@@ -103,7 +103,9 @@ constexpr auto words_of(JoinState /*of*/) {
       {other_clock, "file and capture are of other hosts or boots"},
       {outside_of_capture, "no request overlaps the recorded time"},
       {no_token_times, "the file has no time for each token"},
-      {low_coverage, "less than 90 % of the tokens, or of the rows, fit the steps"},
+      {low_coverage,
+       "less than 90 % of the tokens, or of the rows, fit the steps, or the engine's own ids or "
+       "times contradict more than 10 % of the joined ones"},
   });
 }
 
@@ -348,6 +350,7 @@ struct RequestJoin {
   uint64_t tokens_joined = 0;
   uint64_t tokens_ambiguous = 0;
   uint64_t tokens_outside = 0;
+  uint64_t tokens_miscounted = 0;
   uint64_t rows = 0;
   uint64_t rows_joined = 0;
   uint64_t rows_named = 0;
@@ -367,6 +370,8 @@ struct RequestJoin {
           "joined tokens that another batch could have made as well");
     field("tokens_outside", tokens_outside,
           "tokens of completed requests outside of recorded time; they have no causes");
+    field("tokens_miscounted", tokens_miscounted,
+          "tokens of requests whose chunks have more than they state; they have no causes");
     field("rows", rows, "tokens that the recorded batches made while requests were sent");
     field("rows_joined", rows_joined, "those with a request");
     field("rows_named", rows_named,

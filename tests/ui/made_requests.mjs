@@ -156,6 +156,7 @@ export function withRequests(profile, { count, tokens }) {
       tokens_joined: completed.length * tokens,
       tokens_ambiguous: 3,
       tokens_outside: 0,
+      tokens_miscounted: 0,
       rows: 640,
       rows_joined: 630,
       rows_named: 10,

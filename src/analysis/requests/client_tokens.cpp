@@ -17,6 +17,16 @@ std::optional<uint64_t> to_process(const trace::RequestTable& table, size_t row)
   return cached == trace::kNoCount ? prompt : prompt - std::min(prompt, cached);
 }
 
+bool has_more_tokens_than_stated(const trace::RequestTable& table, size_t row,
+                                 const ClientTokens& client, const TokenRequest& request) {
+  if (table.output_tokens[row] == trace::kNoCount) return false;
+  uint64_t tokens = 0;
+  for (uint32_t i = 0; i < request.chunks; ++i) {
+    tokens += client.chunks[request.first_chunk + i].tokens;
+  }
+  return tokens > table.output_tokens[row];
+}
+
 uint32_t width(const TokenJoin& join, const TokenChunk& chunk) {
   return join.token_per_batch ? chunk.tokens : 1;
 }
@@ -62,6 +72,7 @@ ClientTokens client_tokens(const trace::Trace& trace, const ClientRequests& requ
     client.requests.push_back(request);
     client.ends.push_back(end);
     client.counted.push_back(is_counted(trace, row));
+    client.miscounted.push_back(has_more_tokens_than_stated(table, row, client, request));
     client.prompt_tokens.push_back(to_process(table, row));
   }
   return client;

@@ -13,9 +13,12 @@ namespace llmprof::analysis {
 // The requests of a file with their tokens, on the trace's clock, in the file's order.
 struct ClientTokens {
   std::vector<TokenRequest> requests;
-  std::vector<TokenChunk> chunks;                      // with tokens
-  std::vector<Nanoseconds> ends;                       // of the answer, or its last token
-  std::vector<bool> counted;                           // completed, and not sent to warm up
+  std::vector<TokenChunk> chunks;  // with tokens
+  std::vector<Nanoseconds> ends;   // of the answer, or its last token
+  std::vector<bool> counted;       // completed, and not sent to warm up
+  // Its chunks have more tokens than it states, so that some are none, and the others are joined to
+  // wrong batches.
+  std::vector<bool> miscounted;
   std::vector<std::optional<uint64_t>> prompt_tokens;  // that an engine has to process
 
   [[nodiscard]] size_t size() const { return requests.size(); }

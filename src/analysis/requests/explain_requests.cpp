@@ -5,6 +5,7 @@
 
 #include "analysis/requests/batch_rows.h"
 #include "analysis/requests/causes.h"
+#include "analysis/requests/engine_statements.h"
 #include "analysis/requests/request_delays.h"
 #include "analysis/requests/request_tails.h"
 #include "analysis/requests/request_times.h"
@@ -15,9 +16,6 @@ namespace llmprof::analysis {
 namespace {
 
 using profile::JoinState;
-
-// Below this there are no causes.
-constexpr double kEnoughCoverage = 0.9;
 
 // By batch: whether batches or passes right before it, or within it, were not recorded.
 std::vector<bool> breaks_of(const EngineBatches& engine, const Stages& stages) {
@@ -94,9 +92,11 @@ void add_wait(const RequestInterval& interval, uint32_t chunks, profile::Request
 
 class Explanation {
  public:
-  Explanation(const trace::Trace& trace, const EngineWork& work, const ClientTokens& client,
-              profile::Requests& into)
-      : work_(work),
+  Explanation(const trace::Trace& trace, const EngineWork& work, const ClientRequests& requests,
+              const ClientTokens& client, profile::Requests& into)
+      : trace_(trace),
+        requests_(requests),
+        work_(work),
         client_(client),
         into_(into),
         engine_(engine_batches(trace, work.stages)),
@@ -111,6 +111,7 @@ class Explanation {
   }
 
   void run() {
+    compare_with_engine();
     count_tokens();
     const auto contexts = contexts_of_batches(client_, join_, engine_.batches.size());
     add_batches(contexts);
@@ -142,6 +143,10 @@ class Explanation {
           continue;
         }
         join.tokens += tokens;
+        if (client_.miscounted[request]) {
+          join.tokens_miscounted += tokens;
+          continue;
+        }
         if (join_.joined(chunk)) join.tokens_joined += tokens;
         if (join_.state[chunk] == ChunkState::ambiguous) join.tokens_ambiguous += tokens;
       }
@@ -151,17 +156,30 @@ class Explanation {
     join.rows_named = rows_.named;
     join.coverage = share(join.tokens_joined, join.tokens);
     join.coverage_of_rows = share(join.rows_joined + join.rows_named, join.rows);
-    const auto enough = [](const std::optional<profile::Share>& of) {
-      return of && of->value >= kEnoughCoverage;
+    const auto enough = [](uint64_t part, uint64_t whole) {
+      return whole > 0 && !is_too_much(whole - part, whole);
     };
     if (join.tokens == 0) {
       join.state = JoinState::outside_of_capture;
-    } else if (!enough(join.coverage) || !enough(join.coverage_of_rows)) {
+    } else if (!enough(join.tokens_joined, join.tokens) ||
+               !enough(join.rows_joined + join.rows_named, join.rows) || is_contradicted()) {
       join.state = JoinState::low_coverage;
     } else {
       join.state = JoinState::joined;
       join.delivery = times(summarize(join_.delays));
     }
+  }
+
+  void compare_with_engine() {
+    const Confirmation found =
+        engine_statements(trace_, requests_, client_, engine_, join_, parts_);
+    if (!found.is_known()) return;
+    into_.join.confirmed = found.confirmed;
+    into_.join.contradicted = found.contradicted;
+  }
+  [[nodiscard]] bool is_contradicted() const {
+    const profile::RequestJoin& join = into_.join;
+    return join.confirmed && is_too_much(*join.contradicted, *join.confirmed + *join.contradicted);
   }
 
   void add_batches(std::span<const std::optional<uint64_t>> contexts) {
@@ -227,6 +245,7 @@ class Explanation {
     std::vector<WeightedTime> queues;
     for (uint32_t request = 0; request < client_.size(); ++request) {
       if (!client_.counted[request] || client_.requests[request].chunks == 0) continue;
+      if (client_.miscounted[request]) continue;
       profile::Request& item = into_.items[request];
       PartSums sums{};
       causes.each_interval(request, client_.ends[request], [&](const RequestInterval& interval) {
@@ -252,6 +271,8 @@ class Explanation {
     gaps.write(into_, [&](uint32_t chunk) { return batch_of(chunk); });
   }
 
+  const trace::Trace& trace_;
+  const ClientRequests& requests_;
   const EngineWork& work_;
   const ClientTokens& client_;
   profile::Requests& into_;
@@ -265,9 +286,10 @@ class Explanation {
 
 }  // namespace
 
-void explain_requests(const trace::Trace& trace, const EngineWork& work, const ClientTokens& client,
-                      profile::Requests& into) {
-  Explanation(trace, work, client, into).run();
+void explain_requests(const trace::Trace& trace, const EngineWork& work,
+                      const ClientRequests& requests, profile::Requests& into) {
+  const ClientTokens client = client_tokens(trace, requests);
+  Explanation(trace, work, requests, client, into).run();
 }
 
 }  // namespace llmprof::analysis

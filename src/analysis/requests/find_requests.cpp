@@ -40,12 +40,36 @@ profile::RequestSource source_of(trace::RequestSource source) {
   return profile::RequestSource::llmprof;
 }
 
+// Tokens that are none, or that the engine says are of other batches.
+bool report_wrong_tokens(const std::string& file, const profile::RequestJoin& join,
+                         Diagnostics& diagnostics) {
+  if (is_too_much(join.tokens_miscounted, join.tokens)) {
+    diagnostics.warn(
+        "requests_miscounted",
+        fmt::format("{}: {} of {} tokens are of requests whose chunks have more tokens than they "
+                    "state: requests have statistics, but no causes; leave pieces without a token "
+                    "out of `chunks`, or give them 0 tokens",
+                    file, join.tokens_miscounted, join.tokens));
+    return true;
+  }
+  const uint64_t contradicted = join.contradicted.value_or(0);
+  const uint64_t stated = contradicted + join.confirmed.value_or(0);
+  if (!is_too_much(contradicted, stated)) return false;
+  diagnostics.warn("requests_contradicted",
+                   fmt::format("{}: for {} of {} tokens, the engine's own ids or times name other "
+                               "steps than the times of their arrival: requests have statistics, "
+                               "but no causes; name the requests file of this load",
+                               file, contradicted, stated));
+  return true;
+}
+
 // Why the requests have no causes, and what to do about it.
 void report_state(const profile::Requests& requests, Diagnostics& diagnostics) {
   const std::string& file = requests.file;
   const JoinState state = requests.join.state;
   if (state == JoinState::low_coverage) {
     const profile::RequestJoin& join = requests.join;
+    if (report_wrong_tokens(file, join, diagnostics)) return;
     diagnostics.warn(
         "requests_not_covered",
         fmt::format("{}: {} of {} tokens fit the engine's steps, which made {} tokens, {} of them "
@@ -108,8 +132,7 @@ std::optional<profile::Requests> find_requests(const Prepared& in, const Stages&
     if (stages.steps.empty() || in.narrowed) {
       found.join.state = JoinState::no_steps;
     } else {
-      explain_requests(in.trace, {stages, counters, budgets, use},
-                       client_tokens(in.trace, requests), found);
+      explain_requests(in.trace, {stages, counters, budgets, use}, requests, found);
     }
   }
   report_state(found, diagnostics);

@@ -27,9 +27,9 @@ using trace::RequestStatus;
 constexpr std::string_view kOwnRequestsFormat = "llmprof requests";
 constexpr std::string_view kRequestsKey = "requests";
 constexpr uint64_t kOwnRequestsVersion = 1;
-constexpr std::array<std::string_view, 10> kHeaderKeys = {
-    "format",   "version", "clock",       "boot_id", "wall_clock_ns",
-    "arrivals", "rate",    "concurrency", "slo",     "warm_up_requests"};
+constexpr std::array<std::string_view, 11> kHeaderKeys = {
+    "format", "version",     "clock", "boot_id",          "wall_clock_ns", "arrivals",
+    "rate",   "concurrency", "slo",   "warm_up_requests", "id_prefix"};
 constexpr std::string_view kMonotonicClock = "CLOCK_MONOTONIC";
 constexpr std::string_view kWallClock = "CLOCK_REALTIME";
 
@@ -279,6 +279,7 @@ class OwnRequestsFile {
         of_transformers ? trace::RequestSource::transformers : trace::RequestSource::llmprof;
     rows_.set_tool(of_transformers ? "transformers" : "llmprof load", {});
     file.boot_id = text_of(envelope, "boot_id");
+    file.id_prefix = text_of(envelope, "id_prefix");
     file.arrivals = text_of(envelope, "arrivals");
     file.rate = std::max(0.0, number_of(envelope.value("rate")).value_or(0));
     file.concurrency = count_of(envelope, "concurrency").value_or(0);

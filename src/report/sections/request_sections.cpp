@@ -147,6 +147,10 @@ void add_join(const RequestJoin& join, Document& document) {
     table.add("ambiguous tokens", grouped(join.tokens_ambiguous),
               "joined tokens that another batch could have made as well");
   }
+  if (join.tokens_miscounted > 0) {
+    table.add("tokens of requests with more than they state", grouped(join.tokens_miscounted),
+              "they have no causes");
+  }
   if (join.tokens_outside > 0) {
     table.add("tokens outside of recorded time", grouped(join.tokens_outside),
               "they have no causes");

@@ -38,7 +38,8 @@ std::string slo_text(const std::vector<profile::Objective>& objectives) {
 }
 
 load::RecordFields head_of(const LoadSettings& settings, const PlannedLoad& planned,
-                           const load::Target& target, uint64_t warm_up) {
+                           const load::Target& target, uint64_t warm_up,
+                           std::string_view id_prefix) {
   const auto boot_id = file_content("/proc/sys/kernel/random/boot_id").value_or("");
   // The query may hold a key.
   const http::Url url = target.endpoint.url.with_target(target.endpoint.url.path());
@@ -60,6 +61,7 @@ load::RecordFields head_of(const LoadSettings& settings, const PlannedLoad& plan
       {"rate", planned.rate ? fmt::format("{}", *planned.rate) : "null"},
       {"concurrency", planned.concurrency > 0 ? std::to_string(planned.concurrency) : "null"},
       {"warm_up_requests", std::to_string(warm_up)},
+      {"id_prefix", load::json_text(id_prefix)},
   };
   head.emplace_back("slo", slo_text(settings.objectives));
   return head;
@@ -163,7 +165,8 @@ class LoadRunner {
     plan.concurrency = planned.concurrency;
     plan.duration_ns = settings_.wish.duration_ns;
     plan.timeout_ns = settings_.timeout_ns;
-    plan.record_head = head_of(settings_, planned, target, arguments_.warm_up);
+    plan.id_prefix = fmt::format("llmprof-{:x}-", http::monotonic_ns());
+    plan.record_head = head_of(settings_, planned, target, arguments_.warm_up, plan.id_prefix);
     plan.stop = stop_;
     FinishedLoad finished;
     finished.name = planned.name;

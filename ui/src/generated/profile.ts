@@ -963,6 +963,8 @@ export interface RequestsJoin {
   tokens_ambiguous: number;
   /** tokens of completed requests outside of recorded time; they have no causes */
   tokens_outside: number;
+  /** tokens of requests whose chunks have more than they state; they have no causes */
+  tokens_miscounted: number;
   /** tokens that the recorded batches made while requests were sent */
   rows: number;
   /** those with a request */
@@ -993,7 +995,9 @@ export type RequestsJoinState =
   | "other_clock" /* file and capture are of other hosts or boots */
   | "outside_of_capture" /* no request overlaps the recorded time */
   | "no_token_times" /* the file has no time for each token */
-  | "low_coverage" /* less than 90 % of the tokens, or of the rows, fit the steps */;
+  /* less than 90 % of the tokens, or of the rows, fit the steps, or the engine's own ids or times contradict more
+   * than 10 % of the joined ones */
+  | "low_coverage";
 
 export interface RequestsTail {
   /** time that is explained */

@@ -86,6 +86,7 @@ export function joinTable(requests: Requests): HTMLElement | null {
     ["tokens joined", join.coverage, percent, "of the tokens of completed requests in recorded time"],
     ["rows explained", join.coverage_of_rows, percent, "of the tokens that the recorded batches made"],
     ["ambiguous tokens", join.tokens_ambiguous || null, count, "another batch could have made them as well"],
+    ["tokens of requests with more than they state", join.tokens_miscounted || null, count, "they have no causes"],
     ["tokens outside of recorded time", join.tokens_outside || null, count, "they have no causes"],
     ["delivery, p50", join.delivery_ms?.p50 ?? null, ms, "ms from the results on the host to the client"],
     ["delivery, p99", join.delivery_ms?.p99 ?? null, ms, "ms from the results on the host to the client"],
