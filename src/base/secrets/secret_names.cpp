@@ -81,11 +81,12 @@ bool is_one_number(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return is_digit(c) || c == '.'; });
 }
 
-// A number, or a list of them: [1, 2]; 1,2.
+// A number, a range or a list of them: 16:256; [1, 2]; 1,2.
 bool is_number(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-  return std::ranges::all_of(split(text, ','),
-                             [](std::string_view part) { return is_one_number(trim(part)); });
+  return std::ranges::all_of(split(text, ','), [](std::string_view part) {
+    return std::ranges::all_of(split(trim(part), ':'), is_one_number);
+  });
 }
 
 // Values that cannot be secret: switches, and tokens of a vocabulary (<s>, <|im_end|>, [MASK]).

@@ -158,6 +158,7 @@ TEST(Secrets, HarmlessValuesStay) {
   for (const Words& words : std::vector<Words>{
            {"--tokens", "128"},
            {"--max-tokens", "128k"},
+           {"--prompt-tokens", "16:256"},
            {"--max-tokens=4096"},
            {"--tokenizer", "gpt2"},
            {"--tokenizer-path=/models/a1b2c3d4e5"},

@@ -43,6 +43,7 @@ struct RunOverrides {
   std::vector<std::string> given;
   bool chooses_model = false;
   bool chooses_workload = false;
+  bool changes_model = false;  // a value of it
   bool changes_shape = false;  // of the model: its size is then the user's choice
 
   [[nodiscard]] std::vector<std::string> all() const {
@@ -100,6 +101,22 @@ std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig
           fmt::format("model.params={}", llm::parameter_count(with_layers(*spec, count)))};
 }
 
+// A chosen workload that is the same without the default model does not run it: the model of
+// another program would give figures that nobody measured. None if it uses the model.
+std::optional<config::ComposedConfig> without_model(const config::ConfFiles& conf,
+                                                    RunOverrides overrides,
+                                                    const config::ComposeContext& context,
+                                                    const config::ComposedConfig& with_model) {
+  overrides.implied.emplace_back("~model");
+  auto config = config::compose(conf, kPrimary, overrides.all(), context);
+  if (!config) return std::nullopt;
+  const auto workload = [](const config::ComposedConfig& of) {
+    return config::to_yaml(of.tree.root["workload"]);
+  };
+  if (workload(*config) != workload(with_model)) return std::nullopt;
+  return std::move(*config);
+}
+
 }  // namespace
 
 // Commas and brackets have no meaning in quotes.
@@ -120,6 +137,7 @@ config::ComposedConfig compose_run(const config::ConfFiles& conf,
                                (change.key == kModel || change.key == "model.target");
     all.chooses_workload = all.chooses_workload || change.key == "workload";
     all.chooses_model = all.chooses_model || change.key == kModel;
+    all.changes_model = all.changes_model || change.key.starts_with("model.");
     all.changes_shape = all.changes_shape || change.key.starts_with("model.config");
     if (names_a_model) {
       take_model(conf, change, text, context, all);
@@ -131,10 +149,13 @@ config::ComposedConfig compose_run(const config::ConfFiles& conf,
   if (!program.empty() && !all.chooses_model) all.implied.emplace_back("~model");
   auto config = needed(config::compose(conf, kPrimary, all.all(), context));
   const config::ConfigNode& default_model = config.tree.root["workload"]["default_model"];
-  if (all.chooses_workload && !all.chooses_model && default_model.is_scalar() &&
-      !default_model.text.empty()) {
-    all.implied.push_back("model=" + default_model.text);
-    config = needed(config::compose(conf, kPrimary, all.all(), context));
+  if (all.chooses_workload && !all.chooses_model) {
+    if (default_model.is_scalar() && !default_model.text.empty()) {
+      all.implied.push_back("model=" + default_model.text);
+      config = needed(config::compose(conf, kPrimary, all.all(), context));
+    } else if (!all.changes_model) {
+      if (auto bare = without_model(conf, all, context, config)) return std::move(*bare);
+    }
   }
   if (all.changes_shape) return config;
   const auto more_layers = overrides_to_outgrow_cache(config, context);

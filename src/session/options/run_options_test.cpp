@@ -359,6 +359,18 @@ TEST(RunOptions, AWorkloadMayHaveAModelOfItsOwn) {
   EXPECT_EQ(other.model.name, "llmprof/cpu-tiny");
 }
 
+// Its command does not name the default model, which would give it the figures of another program.
+TEST(RunOptions, AWorkloadThatUsesNoModelHasNone) {
+  const RunOptions server = options({"workload=server_example"});
+  EXPECT_TRUE(server.model.name.empty());
+  EXPECT_TRUE(server.model.config_json.empty());
+  EXPECT_TRUE(server.model.target.empty());
+  EXPECT_EQ(options({"workload=server_example", "model=llm/qwen2_7b"}).model.target,
+            "llm/qwen2_7b");
+  EXPECT_EQ(options({"workload=server_example", "model.name=mine"}).model.name, "mine");
+  EXPECT_EQ(options({"workload=hf_llm"}).model.target, "llm/cpu_tiny");
+}
+
 TEST(RunOptions, DriverCallsAreTimedWhereTheyAreNeeded) {
   for (const char* model : {"model=llm/llama_1b", "model=llm/cpu_tiny"}) {
     EXPECT_EQ(options({model}).pipeline.driver_calls, Switch::automatic) << model;
