@@ -1,6 +1,7 @@
 #include "analysis/requests/request_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/statistics/statistics.h"
@@ -48,14 +49,15 @@ bool counts(const Request& request) {
   return request.status == profile::RequestStatus::completed && !request.warm_up;
 }
 
-// What completed requests spent on one part.
+// What completed requests spent on one part; an estimate if they were recorded in windows.
 struct TimeOfPart {
   Nanoseconds total = 0;
   Nanoseconds before_first_token = 0;
   uint64_t requests = 0;  // that spent any
 };
 
-TimeOfPart sum_part(const Requests& requests, RequestPart part) {
+// `whole`: all of their time over the recorded one.
+TimeOfPart sum_part(const Requests& requests, RequestPart part, double whole) {
   TimeOfPart sum;
   for (const Request& request : requests.items) {
     if (!counts(request)) continue;
@@ -64,6 +66,8 @@ TimeOfPart sum_part(const Requests& requests, RequestPart part) {
     sum.before_first_token += time_of_part(request.ttft_parts, part);
     if (time > 0) ++sum.requests;
   }
+  sum.total = std::llround(as_double(sum.total) * whole);
+  sum.before_first_token = std::llround(as_double(sum.before_first_token) * whole);
   return sum;
 }
 
@@ -190,12 +194,15 @@ std::vector<Finding> find_request_findings(const Requests& requests) {
   if (requests.join.state != profile::JoinState::joined || requests.completed == 0) return findings;
   Nanoseconds all = 0;
   for (const auto& [part, time] : requests.parts) all += time.value;
-  if (all <= 0) return findings;
+  const Nanoseconds recorded = all - time_of_part(requests.parts, RequestPart::not_recorded);
+  if (recorded <= 0) return findings;
+  // What was recorded stands for the rest.
+  const double whole = as_double(all) / as_double(recorded);
   const auto in_flight = static_cast<double>(time_in_flight(requests));
   for (const auto& [part, kind] : kKinds) {
-    const TimeOfPart time = sum_part(requests, part);
+    const TimeOfPart time = sum_part(requests, part, whole);
     if (time.total <= 0) continue;
-    const double share_of_time = static_cast<double>(time.total) / static_cast<double>(all);
+    const double share_of_time = as_double(time.total) / as_double(all);
     FindingValues values;
     values.add("requests", time.requests).add("completed", requests.completed);
     add_circumstances(requests, part, values);

@@ -75,6 +75,18 @@ TEST(RequestFindings, AreMeansPerRequestAndSharesOfAllTime) {
   EXPECT_EQ(number(*queue, "completed"), 3);
 }
 
+// Three of four parts of their time were not recorded: savings are four times what was.
+TEST(RequestFindings, WindowsStandForTheRest) {
+  profile::Requests requests = joined_requests();
+  requests.parts.emplace_back(RequestPart::not_recorded,
+                              profile::WholeNanoseconds{1200 * kOneMillisecond});
+  const auto findings = find_request_findings(requests);
+  const Finding* queue = find_kind(findings, FindingKind::requests_queued);
+  ASSERT_NE(queue, nullptr);
+  EXPECT_DOUBLE_EQ(queue->saving->value, 4 * 50.0 / 3);
+  EXPECT_DOUBLE_EQ(queue->share_of_wall.value, 50.0 / 400);
+}
+
 TEST(RequestFindings, NameTheFiguresThatHaveTheTime) {
   const auto findings = find_request_findings(joined_requests());
   const Finding* prompts = find_kind(findings, FindingKind::requests_delayed_by_prompts);

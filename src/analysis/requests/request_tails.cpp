@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/requests/explain_requests.h"
 #include "analysis/requests/request_delays.h"
 #include "base/quantiles.h"
 
@@ -31,6 +32,14 @@ Nanoseconds first_to_last(const ClientTokens& client, const TokenRequest& reques
 
 }  // namespace
 
+// Nearly all of the value, so that its parts say what it consists of.
+bool RequestTails::Sums::is_recorded() const {
+  Nanoseconds all = 0;
+  for (const Nanoseconds part : parts) all += part;
+  return !is_too_much(static_cast<uint64_t>(parts[static_cast<size_t>(RequestPart::not_recorded)]),
+                      static_cast<uint64_t>(all));
+}
+
 void RequestTails::Sums::add(const RequestInterval& interval) {
   for (size_t part = 0; part < kRequestParts; ++part) parts[part] += interval.parts[part];
   for (const WaitFor& wait : interval.waits) waits[wait.owner] += wait.time;
@@ -54,6 +63,7 @@ void RequestTails::Figure::set(std::vector<Nanoseconds> values) {
 }
 
 void RequestTails::Figure::add(Nanoseconds value, uint64_t values, const Sums& sums, double over) {
+  if (!sums.is_recorded()) return;
   for (size_t i = 0; i < tails.size(); ++i) {
     if (value >= above[i]) tails[i].add(values, sums, over);
   }
@@ -119,6 +129,7 @@ void RequestTails::write(profile::Requests& into) const {
     if (!figure.known) continue;
     for (size_t tail = 0; tail < kQuantiles.size(); ++tail) {
       const Group& group = figure.tails[tail];
+      if (group.count == 0) continue;
       profile::RequestTail& row = into.tail.emplace_back();
       row.figure = static_cast<RequestFigure>(i);
       row.quantile = {kQuantiles[tail]};

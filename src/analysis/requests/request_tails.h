@@ -11,7 +11,7 @@
 namespace llmprof::analysis {
 
 // What the slowest times to first token, gaps, times per token and whole requests consist of, and
-// what those around the median do.
+// what those around the median do, as far as they were recorded.
 class RequestTails {
  public:
   // Of the counted requests.
@@ -31,6 +31,7 @@ class RequestTails {
     Waits waits;
 
     void add(const RequestInterval& interval);
+    [[nodiscard]] bool is_recorded() const;
   };
   struct Group {
     uint64_t count = 0;

@@ -1006,9 +1006,9 @@ export interface RequestsTail {
   quantile: number;
   /** the tail has the values from here on (ms) */
   above_ms: number;
-  /** values in the tail */
+  /** values in the tail with at least 90 % of their time recorded */
   count: number;
-  /** values between the 40th and the 60th percentile */
+  /** values between the 40th and the 60th percentile, with as much recorded */
   around_median: number;
   /** its parts against those around the median, largest difference first */
   parts: RequestsTailParts[];
