@@ -319,7 +319,8 @@ struct RequestTail {
     field("quantile", quantile, "share of the values at or below above_ms");
     field("above_ms", above, "the tail has the values from here on");
     field("count", count, "values in the tail with at least 90 % of their time recorded");
-    field("around_median", around_median, "values between the 40th and the 60th percentile, with as much recorded");
+    field("around_median", around_median,
+          "values between the 40th and the 60th percentile, with as much recorded");
     field("parts", parts, "its parts against those around the median, largest difference first");
     field("most_delayed_by", most_delayed_by, "request that delayed the tail most; null if none");
   }

@@ -80,8 +80,8 @@ struct RequestFile {
   CaptureId capture;
   RequestSource source = RequestSource::llmprof;
   RequestClock clock = RequestClock::none;
-  std::string boot_id;          // of the client's host; empty: not stated
-  std::string id_prefix;        // before the file's ids, in those that the client sent to the server
+  std::string boot_id;    // of the client's host; empty: not stated
+  std::string id_prefix;  // before the file's ids, in those that the client sent to the server
   bool chunks_complete = true;  // false: the file has no time for each token
   // The load: "poisson", "constant", "replay", "closed"; empty: not stated.
   std::string arrivals;
