@@ -38,10 +38,13 @@ std::vector<JoinBatch> join_batches(const EngineBatches& engine, const std::vect
   std::vector<JoinBatch> batches;
   for (size_t row = 0; row < engine.batches.size(); ++row) {
     const EngineBatch& batch = engine.batches[row];
-    const bool prompts = std::ranges::any_of(engine.passes_of(batch), &BatchPass::takes_prompts);
+    const auto passes = engine.passes_of(batch);
+    const bool prompts = std::ranges::any_of(passes, &BatchPass::takes_prompts);
+    const bool decodes = std::ranges::any_of(
+        passes, [](const BatchPass& pass) { return pass.kind != StepKind::prefill; });
     // Its first passes may not have been recorded.
     const auto rows = breaks[row] ? std::nullopt : engine.rows_of(batch);
-    batches.push_back({batch.end.results_read, rows, prompts, breaks[row]});
+    batches.push_back({batch.end.results_read, rows, prompts, breaks[row], decodes});
   }
   return batches;
 }

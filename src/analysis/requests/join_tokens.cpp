@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/budget/budget_basis.h"
+#include "analysis/requests/chunk_placement.h"
 #include "analysis/requests/delivery_delay.h"
 #include "analysis/stages/thresholds.h"
 #include "base/quantiles.h"
@@ -10,23 +11,12 @@
 namespace llmprof::analysis {
 namespace {
 
-// Places the chunks, each as late as its arrival and its request's later chunks allow; then moves
-// runs of consecutive chunks to earlier batches where a batch got more tokens than it has rows.
-class Placement {
+// Places the chunks, each as late as its arrival and its request's later chunks allow. Then each
+// request's chunks follow its first one, batch by batch, unless it was evicted; and runs of chunks
+// move to earlier batches where a batch still has more tokens than rows.
+class Placement : ChunkPlacement {
  public:
-  Placement(std::span<const JoinBatch> batches, std::span<const TokenRequest> requests,
-            std::span<const TokenChunk> chunks, bool token_per_batch)
-      : batches_(batches), requests_(requests), chunks_(chunks), each_(token_per_batch) {
-    result_.batch.assign(chunks.size(), kNoBatch);
-    result_.state.assign(chunks.size(), ChunkState::unmatched);
-    result_.tokens.assign(batches.size(), 0);
-    result_.token_per_batch = token_per_batch;
-    request_of_.assign(chunks.size(), 0);
-    for (uint32_t request = 0; request < requests.size(); ++request) {
-      const TokenRequest& of = requests[request];
-      std::fill_n(request_of_.begin() + of.first_chunk, of.chunks, request);
-    }
-  }
+  using ChunkPlacement::ChunkPlacement;
 
   TokenJoin run() {
     if (batches_.empty()) return std::move(result_);
@@ -35,6 +25,8 @@ class Placement {
     next_made_ = std::min(longest_, earliest_ + shortest_usual_period());
     for (const TokenRequest& request : requests_) place(request);
     fill_before_breaks();
+    place_in_runs();
+    move_to_later_batches();
     make_room();
     drop_excess();
     drop_isolated();
@@ -44,47 +36,6 @@ class Placement {
   }
 
  private:
-  // Batches that a chunk takes, up to the one that it is placed in.
-  [[nodiscard]] uint32_t width(uint32_t chunk) const { return each_ ? chunks_[chunk].tokens : 1; }
-  [[nodiscard]] uint32_t first_batch(uint32_t chunk) const {
-    return result_.batch[chunk] - width(chunk) + 1;
-  }
-  [[nodiscard]] bool placed(uint32_t chunk) const { return result_.batch[chunk] != kNoBatch; }
-  [[nodiscard]] Nanoseconds delay(uint32_t chunk, uint32_t batch) const {
-    return chunks_[chunk].time - batches_[batch].results;
-  }
-  [[nodiscard]] bool is_first(uint32_t chunk) const {
-    return requests_[request_of_[chunk]].first_chunk == chunk;
-  }
-  [[nodiscard]] bool is_last(uint32_t chunk) const {
-    const TokenRequest& of = requests_[request_of_[chunk]];
-    return of.first_chunk + of.chunks == chunk + 1;
-  }
-  [[nodiscard]] bool break_behind(uint32_t batch) const {
-    return batch + 1 == batches_.size() || batches_[batch + 1].after_break;
-  }
-  [[nodiscard]] bool has_room(uint32_t batch) const {
-    return !batches_[batch].rows || result_.tokens[batch] < *batches_[batch].rows;
-  }
-  [[nodiscard]] bool too_full(uint32_t batch) const {
-    return batches_[batch].rows && result_.tokens[batch] > *batches_[batch].rows;
-  }
-
-  void count(uint32_t chunk, bool add) {
-    for (uint32_t batch = first_batch(chunk); batch <= result_.batch[chunk]; ++batch) {
-      if (add) {
-        ++result_.tokens[batch];
-      } else {
-        --result_.tokens[batch];
-      }
-    }
-  }
-  void remove(uint32_t chunk, ChunkState state) {
-    count(chunk, false);
-    result_.batch[chunk] = kNoBatch;
-    result_.state[chunk] = state;
-  }
-
   // Whether the batches right behind the first `count` are recorded, so that a chunk made then
   // would be of one of them.
   [[nodiscard]] bool recorded_until(uint32_t count, Nanoseconds made) const {
@@ -110,9 +61,7 @@ class Placement {
         result_.state[chunk] = ChunkState::outside;
         continue;
       }
-      result_.batch[chunk] = latest - 1;
-      result_.state[chunk] = ChunkState::joined;
-      count(chunk, true);
+      put(chunk, latest - 1);
       behind = latest - width(chunk);
     }
   }
@@ -160,9 +109,7 @@ class Placement {
                                                          {}, &JoinBatch::results) -
                                 batches_.begin());
       if (behind == 0 || !may_end_before_break(chunk, behind - 1)) continue;
-      result_.batch[chunk] = behind - 1;
-      result_.state[chunk] = ChunkState::joined;
-      count(chunk, true);
+      put(chunk, behind - 1);
     }
   }
   [[nodiscard]] bool may_end_before_break(uint32_t chunk, uint32_t batch) const {
@@ -174,13 +121,61 @@ class Placement {
            batches_[first].results > requests_[request_of_[chunk]].sent;
   }
 
-  // The first chunk of the run of consecutive batches that ends with this chunk.
-  [[nodiscard]] uint32_t run_start(uint32_t chunk) const {
-    while (!is_first(chunk) && placed(chunk - 1) &&
-           result_.batch[chunk - 1] + 1 == first_batch(chunk)) {
-      --chunk;
+  // A sequence in decode gets a token in each batch, so that its first token's batch follows from
+  // whichever chunk arrived soonest, and the others' from that.
+  void place_in_runs() {
+    latest_ = result_.batch;
+    for (uint32_t chunk = 1; chunk < chunks_.size(); ++chunk) {
+      if (is_first(chunk) || !placed(chunk) || !placed(chunk - 1)) continue;
+      const auto next = next_in_run(chunk);
+      if (!next || *next >= result_.batch[chunk]) continue;
+      put(chunk, *next);
     }
-    return chunk;
+  }
+  // None behind a break.
+  [[nodiscard]] std::optional<uint32_t> next_in_run(uint32_t chunk) const {
+    uint32_t left = width(chunk);
+    for (uint32_t batch = result_.batch[chunk - 1] + 1; batch < batches_.size(); ++batch) {
+      if (batches_[batch].after_break) break;
+      if (batches_[batch].decodes && --left == 0) return batch;
+    }
+    return std::nullopt;
+  }
+
+  // An evicted sequence goes on in later batches: the rest of its run moves out of batches that
+  // have fewer rows, as far as its chunks' arrivals allow.
+  void move_to_later_batches() {
+    std::vector<std::vector<uint32_t>> chunks(batches_.size());
+    for (uint32_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+      if (placed(chunk)) chunks[result_.batch[chunk]].push_back(chunk);
+    }
+    for (uint32_t batch = 0; batch < batches_.size(); ++batch) {
+      while (too_full(batch)) {
+        uint32_t best = UINT32_MAX;
+        uint32_t most = 0;
+        for (const uint32_t chunk : chunks[batch]) {
+          if (result_.batch[chunk] != batch || is_first(chunk)) continue;
+          const uint32_t room = room_behind(chunk);
+          if (room > most) {
+            most = room;
+            best = chunk;
+          }
+        }
+        if (best == UINT32_MAX) break;
+        for (uint32_t chunk = best, last = run_end(best); chunk <= last; ++chunk) {
+          shift(chunk, chunk, 1);
+          chunks[result_.batch[chunk]].push_back(chunk);
+        }
+      }
+    }
+  }
+  // By how many batches the rest of its run may move.
+  [[nodiscard]] uint32_t room_behind(uint32_t start) const {
+    uint32_t room = UINT32_MAX;
+    for (uint32_t chunk = start, last = run_end(start); chunk <= last; ++chunk) {
+      room = std::min(room, latest_[chunk] - result_.batch[chunk]);
+    }
+    return room;
   }
 
   // Whether the run that starts with this chunk may begin one batch earlier.
@@ -192,14 +187,6 @@ class Placement {
              (batches_[begin - 1].takes_prompts || !batches_[begin].takes_prompts);
     }
     return placed(start - 1) && result_.batch[start - 1] + 1 < begin;
-  }
-
-  void shift(uint32_t start, uint32_t last, int by) {
-    for (uint32_t chunk = start; chunk <= last; ++chunk) {
-      count(chunk, false);
-      result_.batch[chunk] = static_cast<uint32_t>(static_cast<int64_t>(result_.batch[chunk]) + by);
-      count(chunk, true);
-    }
   }
 
   // By batch: chunks placed in it, as far as several fit there.
@@ -312,10 +299,6 @@ class Placement {
       }
     }
   }
-  [[nodiscard]] bool goes_on(uint32_t chunk) const {
-    return !is_last(chunk) && placed(chunk + 1) &&
-           result_.batch[chunk] + 1 == first_batch(chunk + 1);
-  }
   [[nodiscard]] bool fits_elsewhere(uint32_t start, uint32_t last, Nanoseconds longest) const {
     const auto all = [&](int by) {
       for (uint32_t chunk = start; chunk <= last; ++chunk) {
@@ -339,16 +322,11 @@ class Placement {
     std::ranges::sort(result_.delays);
   }
 
-  std::span<const JoinBatch> batches_;
-  std::span<const TokenRequest> requests_;
-  std::span<const TokenChunk> chunks_;
-  bool each_;
   Nanoseconds earliest_ = 0;
   Nanoseconds longest_ = INT64_MAX;
   // From the last batch before a break on; later tokens may be of the unrecorded batch behind it.
   Nanoseconds next_made_ = INT64_MAX;
-  std::vector<uint32_t> request_of_;  // by chunk
-  TokenJoin result_;
+  std::vector<uint32_t> latest_;  // by chunk: the last batch that could have made it
 };
 
 uint64_t joined_tokens(const TokenJoin& join, std::span<const TokenChunk> chunks) {

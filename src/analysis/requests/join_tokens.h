@@ -17,6 +17,7 @@ struct JoinBatch {
   std::optional<uint64_t> rows;  // sequences that get a token; none: unknown
   bool takes_prompts = false;
   bool after_break = false;  // batches before it were not recorded
+  bool decodes = true;       // sequences in decode get a token
 };
 
 // A piece of an answer with at least one token, in order of arrival.

@@ -174,11 +174,20 @@ TEST(JoinTokensTest, NothingFitsWithoutBatches) {
   EXPECT_EQ(client.join().state[0], ChunkState::unmatched);
 }
 
+// One chunk in so many is late, by up to so much; before one token in so many, the sequence is
+// evicted.
+struct Trouble {
+  Nanoseconds late_one_in = 100;
+  Nanoseconds late_up_to = 4 * kMs;
+  Nanoseconds evicted_one_in = 200;
+};
+
 // An engine with up to eight sequences, prompts that take a batch each, evictions and late chunks;
 // `delay` is the shortest one. Every chunk knows its batch.
 class SimulatedEngine {
  public:
-  SimulatedEngine(uint32_t seed, Nanoseconds delay) : random_(seed) {
+  SimulatedEngine(uint32_t seed, Nanoseconds delay, const Trouble& trouble = {})
+      : trouble_(trouble), random_(seed) {
     std::vector<uint64_t> rows(kBatches, 0);
     std::vector<bool> prompts(kBatches, false);
     Nanoseconds time = 0;
@@ -247,9 +256,10 @@ class SimulatedEngine {
     prompts[batch] = true;
     Nanoseconds last = 0;
     for (auto left = between(10, 60); left > 0 && batch < kBatches; --left, ++batch) {
-      if (between(0, 200) == 0) batch += static_cast<uint32_t>(between(5, 20));
+      if (between(0, trouble_.evicted_one_in) == 0) batch += static_cast<uint32_t>(between(5, 20));
       if (batch >= kBatches) break;
-      const Nanoseconds late = between(0, 100) == 0 ? between(0, 4 * kMs) : 0;
+      const bool is_late = between(0, trouble_.late_one_in) == 0;
+      const Nanoseconds late = is_late ? between(0, trouble_.late_up_to) : 0;
       last = std::max(last + 1, results_[batch] + delay + between(0, kMs) + late);
       chunks_.push_back({last, 1});
       truth_.push_back(batch);
@@ -260,6 +270,7 @@ class SimulatedEngine {
     return batch + static_cast<uint32_t>(between(0, 10));
   }
 
+  Trouble trouble_;
   std::mt19937 random_;
   std::vector<Nanoseconds> results_;
   std::vector<JoinBatch> batches_;
@@ -284,6 +295,13 @@ TEST(JoinTokensTest, FindsTheBatchesOfWindows) {
 TEST(JoinTokensTest, FindsADelayOfSeveralBatches) {
   for (const uint32_t seed : {1U, 2U, 3U, 4U}) {
     EXPECT_GE(SimulatedEngine(seed, 20 * kMs).share_right(), 0.98) << seed;
+  }
+}
+
+// A busy machine: one chunk in four is up to five batches late.
+TEST(JoinTokensTest, LateChunksFollowTheirRequestsOthers) {
+  for (const uint32_t seed : {1U, 2U, 3U, 4U}) {
+    EXPECT_GE(SimulatedEngine(seed, kMs / 5, {4, 20 * kMs, INT32_MAX}).share_right(), 0.99) << seed;
   }
 }
 
