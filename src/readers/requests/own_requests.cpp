@@ -299,6 +299,8 @@ class OwnRequestsFile {
     };
     limit("ttft_ms", rows_.file().ttft_limit);
     limit("itl_ms", rows_.file().itl_limit);
+    limit("tpot_ms", rows_.file().tpot_limit);
+    limit("e2e_ms", rows_.file().e2e_limit);
   }
 
   std::optional<double> number_of(std::string_view json) {
