@@ -35,9 +35,14 @@ bool is_pattern(const std::string& text) {
 void read_readiness(config::Settings& settings, capture::ServerWorkload& server) {
   server.ready_url = settings.text("url");
   server.ready_log_pattern = settings.text("log_pattern");
-  if (!server.ready_url.empty() && !server.ready_url.starts_with("http://")) {
-    settings.wrong(
-        "url", fmt::format("must begin with http://, but is '{}'", to_printable(server.ready_url)));
+  const bool is_https = server.ready_url.starts_with("https://");
+  if (!server.ready_url.empty() && !is_https && !server.ready_url.starts_with("http://")) {
+    settings.wrong("url", fmt::format("must begin with http:// or https://, but is '{}'",
+                                      to_printable(server.ready_url)));
+  }
+  if (const auto file = settings.optional_text("ca_file")) {
+    if (!is_https) settings.wrong("ca_file", "is only for a url that begins with https://");
+    server.ready_ca_file = fs::absolute(*file).string();
   }
   if (!server.ready_log_pattern.empty() && !is_pattern(server.ready_log_pattern)) {
     settings.wrong("log_pattern", fmt::format("must be a regular expression, but is '{}'",
