@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
+#include "http/ca_certificates.h"
 #include "http/event_loop.h"
 #include "load/target.h"
 #include "profile/json/json.h"
@@ -234,7 +235,12 @@ Result<LoadsOutcome> run_loads(const LoadArguments& arguments, const std::atomic
 }
 
 Result<void> check_load(const LoadArguments& arguments) {
-  return attempt([&] { static_cast<void>(plan_loads(make_load_settings(arguments))); });
+  return attempt([&] {
+    static_cast<void>(plan_loads(make_load_settings(arguments)));
+    if (arguments.ca_file) {
+      static_cast<void>(needed(http::find_ca_certificates(arguments.ca_file->string())));
+    }
+  });
 }
 
 }  // namespace llmprof::session
