@@ -90,7 +90,7 @@ TEST(LoadOptions, CertificatesAreThoseOfTheReadinessCheck) {
   const std::string mine = folder.write("mine.pem", "x").string();
   const std::string other = folder.write("other.pem", "x").string();
   const Words https = {"workload.server.ready.url=https://127.0.0.1:8000/health",
-                       "+workload.server.ready.ca_file=" + mine};
+                       "workload.server.ready.ca_file=" + mine};
   const auto load = [&](const std::string& keys) {
     return options(loaded(keys, https)).workload.server->load;
   };

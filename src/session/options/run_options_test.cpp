@@ -314,7 +314,7 @@ TEST(RunOptions, Servers) {
   };
   EXPECT_TRUE(contains(with("workload.server.stop_signal=SIGITN"), "did you mean 'SIGINT'?"));
   EXPECT_TRUE(contains(with("workload.server.ready.url=ftp://x"), "must begin with http://"));
-  EXPECT_TRUE(contains(with("+workload.server.ready.ca_file=ca.pem"), "begins with https://"));
+  EXPECT_TRUE(contains(with("workload.server.ready.ca_file=ca.pem"), "begins with https://"));
   EXPECT_TRUE(
       contains(with("workload.server.ready.url=null"), "to detect when the server is ready"));
   EXPECT_TRUE(contains(with("workload.server.ready.log_pattern='('"), "a regular expression"));
