@@ -10,12 +10,11 @@
 #include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
-#include "http/ca_certificates.h"
 #include "http/event_loop.h"
 #include "load/target.h"
 #include "profile/json/json.h"
 #include "profile/vocabulary.h"
-#include "session/load/load_settings.h"
+#include "session/load_plan/load_settings.h"
 
 namespace llmprof::session {
 namespace {
@@ -231,15 +230,6 @@ Result<LoadsOutcome> run_loads(const LoadArguments& arguments, const std::atomic
       Artifacts(outcome.folder).write("sweep.json", outcome.sweep_json);
     }
     return outcome;
-  });
-}
-
-Result<void> check_load(const LoadArguments& arguments) {
-  return attempt([&] {
-    static_cast<void>(plan_loads(make_load_settings(arguments)));
-    if (arguments.ca_file) {
-      static_cast<void>(needed(http::find_ca_certificates(arguments.ca_file->string())));
-    }
   });
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <variant>
 
-#include "session/load/load.h"
+#include "session/load_plan/load_arguments.h"
 #include "session/options/tool_options.h"
 
 namespace llmprof::session {
