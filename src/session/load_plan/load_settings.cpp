@@ -92,7 +92,7 @@ LoadSettings make_load_settings(const LoadArguments& arguments) {
   settings.timeout_ns = needed(
       load::parse_duration_ns(arguments.timeout.value_or(std::string(kUsualTimeout)), "--timeout"));
   if (arguments.requests) settings.requests = *arguments.requests + arguments.warm_up;
-  if (arguments.concurrency) settings.concurrency = *arguments.concurrency;
+  settings.concurrency = arguments.concurrency;
 
   load::ScheduleWish& wish = settings.wish;
   wish.arrivals = arrivals_of(arguments, settings);
