@@ -13,7 +13,7 @@ BatchRows rows_of(const JoinedLoad& load, const std::vector<PromptPart>& parts =
 }
 
 // Batches 0 and 5 are before the first request and after the end of the last. Batch 2 has a row of
-// somebody else; the rows of batch 3 are unknown.
+// another client; the rows of batch 3 are unknown.
 TEST(BatchRows, CountBatchesWhileRequestsWereSent) {
   JoinedLoad load;
   load.decode(3, 10).batch(StepKind::mixed, 2, 20).decode(3, 30);
@@ -58,7 +58,7 @@ TEST(BatchRows, ARequestThatBrokeOffStaysForSomeBatches) {
   const BatchRows rows = rows_of(load);
   EXPECT_EQ(rows.rows, 9U);
   EXPECT_EQ(rows.joined, 5U);
-  EXPECT_EQ(rows.named, 3U);  // nobody knows whose the second row of batch 4 is
+  EXPECT_EQ(rows.named, 3U);  // the second row of batch 4 has no known request
 }
 
 // It was sent at 12: batch 0 has room and takes prompts, but was before; batch 1 takes none.
@@ -73,7 +73,7 @@ TEST(BatchRows, ARequestWithoutATokenIsInABatchWithPromptsAndRoom) {
 }
 
 // Request 1's prompt is in batches 1, in two passes, and 2; its first token is of batch 3. Another
-// prompt is of nobody.
+// prompt has no known request.
 TEST(BatchRows, APromptThatContinuesIsASequence) {
   JoinedLoad load;
   load.batch(StepKind::prefill, 1, 10);

@@ -24,7 +24,7 @@ TEST(StepsBySize, ContextsAreOfTheSequencesThatGetAToken) {
 // Decode batches of two rows take 10 and 12 ms; of three rows, 9 ms.
 TEST(StepsBySize, MeasureFromResultsToResults) {
   JoinedLoad load;
-  load.decode(2, 0);  // from when, nobody knows
+  load.decode(2, 0);  // its start is unknown
   load.decode(2, 10 * kStepMs).decode(2, 22 * kStepMs);
   load.batch(StepKind::mixed, 3, 40 * kStepMs);
   load.decode(3, 100 * kStepMs).decode(3, 109 * kStepMs);  // the first one after a break

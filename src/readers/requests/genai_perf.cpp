@@ -113,7 +113,7 @@ class GenaiPerfFile {
     if (!profile.complete()) {
       rows_.note_cut(content.damage().empty() ? "its JSON object is not closed" : content.damage());
     }
-    rows_.set_tool(kTool, text_in(profile.value("version")));  // which is behind the requests
+    rows_.set_tool(kTool, text_in(profile.value("version")));  // which follows the requests
     rows_.set_wall_clock(0);
     rows_.note_non_finite(objects_.non_finite());
     auto finished = rows_.finish();
@@ -122,7 +122,7 @@ class GenaiPerfFile {
   }
 
  private:
-  // Returns the position behind the array.
+  // Returns the position after the array.
   size_t take_experiments(std::string_view text, size_t at) {
     JsonString string;
     for (; at < text.size() && text[at] != ']'; ++at) {
@@ -133,7 +133,7 @@ class GenaiPerfFile {
     return std::min(at + 1, text.size());
   }
 
-  // Returns the position behind the object.
+  // Returns the position after the object.
   size_t take_experiment(std::string_view text, size_t begin) {
     constexpr std::array<std::string_view, 1> kKept = {"experiment"};
     JsonEnvelope experiment("requests", kKept);

@@ -30,7 +30,7 @@ class PaddedText {
 };
 
 // Notes where the objects of an array are, up to its end; an element that is not an object is
-// empty. `at` is behind the opening bracket; returns the position after the closing one. An object
+// empty. `at` is after the opening bracket; returns the position after the closing one. An object
 // that is cut off is left out.
 size_t find_objects(std::string_view text, size_t at, std::vector<std::string_view>& objects);
 
