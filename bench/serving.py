@@ -5,7 +5,7 @@
 
 Tokens: the share of them in the step that the server's journal names. Faults: their time in llmprof's account over that
 in the journal, minus 1; "missed" if another cause is named. Exit code 1 if the median of the seeds is below 99 %, the
-worst below 97 %, or the median of a fault's deviations beyond 10 %."""
+worst below 97 %, the median of a fault's deviations beyond 10 %, or a case of a fault is missed."""
 import argparse
 import os
 import pathlib

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Folder cases: tests/cases/NAME/command contains the arguments of llmprof, expected/ its expected output
-(stdout, stderr, exit_code, kernels.md, profile.json).
+(stdout, stderr, exit_code, kernels.md, profile.json). If there is a file `compared`, only what it lists is expected,
+one per line: a file, or members of a JSON file ("profile.json requests").
 
 `python3 tests/run_cases.py --rewrite` rewrites the expected output; read the difference before you
 commit it, and check new numbers against an oracle.
 """
 import argparse
 import difflib
+import json
 import os
 import pathlib
 import re
@@ -40,10 +42,35 @@ def produce(llmprof, case):
                 if path.is_file() and path.name != "report.html":
                     files[path.name] = path.read_text(encoding="utf-8")
         version = re.compile(r'("version": ")\d+\.\d+\.\d+')
-        return {
+        return chosen(case, {
             name: version.sub(r"\1VERSION", text.replace(str(out), "OUT"))
             for name, text in files.items()
-        }
+        })
+
+
+def wrapped(value, levels, indent=""):
+    """The value as JSON, with a line for each member or element of the outer levels."""
+    if levels == 0 or not isinstance(value, (dict, list)) or not value:
+        return json.dumps(value)
+    inner = indent + " "
+    if isinstance(value, dict):
+        rows = [f"{inner}{json.dumps(key)}: {wrapped(each, levels - 1, inner)}" for key, each in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    return "[\n" + ",\n".join(inner + wrapped(each, levels - 1, inner) for each in value) + f"\n{indent}]"
+
+
+def chosen(case, files):
+    """The part of the output that the case compares."""
+    if not (case / "compared").exists():
+        return files
+    kept = {}
+    for line in (case / "compared").read_text(encoding="utf-8").splitlines():
+        name, *members = line.split()
+        kept[name] = files.get(name, "")
+        if members and name in files:
+            content = json.loads(files[name])
+            kept[name] = wrapped({member: content.get(member) for member in members}, 3) + "\n"
+    return kept
 
 
 def compare(case, produced):

@@ -127,6 +127,7 @@ Result<CommandRecord> run_recorded(const std::filesystem::path& folder, std::str
 // stop.
 struct ServerWorkload {
   std::string ready_url;          // answers with a status below 500 once it serves; or
+  std::string ready_ca_file;      // CA certificates of an https URL; empty: the system's
   std::string ready_log_pattern;  // a regular expression that its output matches then
   std::chrono::milliseconds ready_timeout = std::chrono::minutes(10);
   std::vector<std::string> warm_up;  // argv, run once before the client; empty: none

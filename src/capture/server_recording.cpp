@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "capture/process.h"
 #include "capture/shell.h"
+#include "http/ca_certificates.h"
 #include "http/get.h"
 
 namespace llmprof::capture {
@@ -37,6 +38,7 @@ class ServerReadiness {
       auto url = http::parse_url(server.ready_url);
       if (!url) throw Failure(url.error().within("workload.server.ready.url"));
       url_ = std::move(*url);
+      if (url_->tls) check_certificates();
     }
     if (server.ready_log_pattern.empty()) return;
     auto pattern = std::make_unique<regex_t>();
@@ -54,7 +56,7 @@ class ServerReadiness {
   }
 
   // Whether another server already answers there; ask before the server is started.
-  [[nodiscard]] bool is_taken() const { return url_ && status().has_value(); }
+  [[nodiscard]] bool is_taken() { return url_ && status().has_value(); }
   // Checks once, within a second or so.
   bool is_ready(const std::filesystem::path& log) {
     return (!pattern_ || log_matches(log)) &&
@@ -67,6 +69,7 @@ class ServerReadiness {
       text = fmt::format("a line that matches '{}'", to_printable(server_.ready_log_pattern));
     if (pattern_ && url_) text += " and ";
     if (url_) text += fmt::format("{} to answer", to_printable(server_.ready_url));
+    if (!last_error_.empty()) text += fmt::format(" ({})", to_printable(last_error_));
     return text;
   }
 
@@ -78,8 +81,16 @@ class ServerReadiness {
     }
   };
 
-  [[nodiscard]] std::optional<int> status() const {
-    const auto answer = http::get_status(*url_, kLongestAnswer);
+  // Before anything is started: without certificates, no server is ever trusted.
+  void check_certificates() {
+    auto certificates = http::find_ca_certificates(server_.ready_ca_file);
+    if (!certificates) throw Failure(certificates.error().within("workload.server.ready.ca_file"));
+    client_.ca_file = server_.ready_ca_file;
+  }
+
+  std::optional<int> status() {
+    const auto answer = http::get_status(*url_, kLongestAnswer, client_);
+    last_error_ = answer ? "" : answer.error().message;
     return answer ? std::optional(*answer) : std::nullopt;
   }
 
@@ -101,6 +112,8 @@ class ServerReadiness {
 
   const ServerWorkload& server_;
   std::optional<http::Url> url_;
+  http::ClientOptions client_;
+  std::string last_error_;  // why the URL did not answer; empty: it did
   // POSIX extended regular expressions of the C library: one line at a time, for the user's own
   // pattern, does not justify another library.
   std::unique_ptr<regex_t, FreePattern> pattern_;

@@ -49,6 +49,14 @@ class WorkloadPassTest : public ::testing::Test {
   [[nodiscard]] nlohmann::json status() const {
     return nlohmann::json::parse(file_bytes(recording.folder / "status.json"));
   }
+  // A port that was free a moment ago.
+  static std::string free_port() {
+    Command ask;
+    ask.argv = {"python3", "-c",
+                "import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 0))\n"
+                "print(s.getsockname()[1])"};
+    return std::string(trim(run_process(ask)->output_tail));
+  }
   Result<CommandRecord> run() { return record_workload(workload, recording, limits); }
 
   TemporaryFolder folder;
@@ -233,12 +241,7 @@ TEST_F(ServerRun, IsReadyWhenItsUrlAnswers) {
     GTEST_SKIP() << "needs python3, which is not installed";
   }
   serve("");
-  // A port that was free a moment ago.
-  Command free_port;
-  free_port.argv = {"python3", "-c",
-                    "import socket\ns = socket.socket()\ns.bind(('127.0.0.1', 0))\n"
-                    "print(s.getsockname()[1])"};
-  const std::string port(trim(run_process(free_port)->output_tail));
+  const std::string port = free_port();
   workload.argv = {"python3", "-m", "http.server", "--bind", "127.0.0.1", port};
   workload.server->ready_log_pattern.clear();
   workload.server->ready_url = "http://127.0.0.1:" + port + "/";
@@ -249,6 +252,70 @@ TEST_F(ServerRun, IsReadyWhenItsUrlAnswers) {
   ASSERT_TRUE(record) << record.error().message;
   EXPECT_FALSE(record->trouble) << record->trouble->message;
   EXPECT_EQ(file_bytes(log("control-client")), "200\n");
+}
+
+// A self-signed certificate is its own CA.
+TEST_F(ServerRun, IsReadyWhenItsUrlAnswersOverTls) {
+  const char* path_list = std::getenv("PATH");
+  for (const char* tool : {"python3", "openssl"}) {
+    if (!find_executable(tool, path_list == nullptr ? "" : path_list)) {
+      GTEST_SKIP() << "needs " << tool << ", which is not installed";
+    }
+  }
+  const auto sign = [&](std::string_view name) {
+    const std::string file = (folder.path() / name).string();
+    Command command;
+    command.argv = {"openssl",  "req",
+                    "-x509",    "-nodes",
+                    "-newkey",  "ec",
+                    "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-days",    "2",
+                    "-keyout",  file + ".key",
+                    "-out",     file,
+                    "-subj",    "/CN=server",
+                    "-addext",  "subjectAltName=IP:127.0.0.1"};
+    const auto done = run_process(command);
+    EXPECT_TRUE(done && done->exit_code == 0);
+    return file;
+  };
+  const std::string certificate = sign("certificate.pem");
+  const std::string other = sign("other.pem");
+
+  serve("");
+  const std::string port = free_port();
+  const path server =
+      folder.write("server.py",
+                   "import http.server, ssl, sys\n"
+                   "server = http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), "
+                   "http.server.SimpleHTTPRequestHandler)\n"
+                   "context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\n"
+                   "context.load_cert_chain(sys.argv[2], sys.argv[3])\n"
+                   "server.socket = context.wrap_socket(server.socket, server_side=True)\n"
+                   "server.serve_forever()\n");
+  workload.argv = {"python3", server.string(), port, certificate, certificate + ".key"};
+  workload.server->client = {"echo", "asked"};
+  workload.server->ready_log_pattern.clear();
+  workload.server->ready_url = "https://127.0.0.1:" + port + "/";
+
+  workload.server->ready_ca_file = (folder.path() / "none.pem").string();
+  const auto without_file = run();
+  ASSERT_FALSE(without_file);
+  EXPECT_TRUE(without_file.error().message.starts_with("workload.server.ready.ca_file: "));
+  EXPECT_FALSE(std::filesystem::exists(recording.folder));
+
+  workload.server->ready_ca_file = certificate;
+  const auto record = run();
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_FALSE(record->trouble) << record->trouble->message;
+  EXPECT_EQ(file_bytes(log("control-client")), "asked\n");
+
+  std::filesystem::remove_all(recording.folder);
+  workload.server->ready_ca_file = other;
+  workload.server->ready_timeout = 1500ms;
+  const auto untrusted = run();
+  ASSERT_FALSE(untrusted);
+  EXPECT_TRUE(contains(untrusted.error().message, "the server was not ready"));
+  EXPECT_TRUE(contains(untrusted.error().message, "is not trusted")) << untrusted.error().message;
 }
 
 TEST_F(ServerRun, AWrongReadinessIsAUsageError) {

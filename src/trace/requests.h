@@ -89,6 +89,8 @@ struct RequestFile {
   uint64_t concurrency = 0;          // 0: not stated, or unlimited
   Nanoseconds ttft_limit = kNoTime;  // objectives that the load was run with
   Nanoseconds itl_limit = kNoTime;
+  Nanoseconds tpot_limit = kNoTime;
+  Nanoseconds e2e_limit = kNoTime;
   // Aggregates as the file states them, by its names ("mean_ttft_ms").
   std::vector<std::pair<std::string, double>> stated;
 };

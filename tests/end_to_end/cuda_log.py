@@ -3,8 +3,10 @@
 is eager as well. The writer knows what it wrote, and so what an analysis must find.
 
     cuda_log.py PATH [CHUNK_BYTES]      writes the fixture tests/data/collector_log/cuda.llmtrace
+    cuda_log.py served LOG REQUESTS     writes served.llmtrace there, and tests/data/requests/served.json
 """
 import collections
+import json
 import struct
 import sys
 
@@ -304,6 +306,41 @@ def small_run(path, chunk_bytes=65536):
     return program
 
 
+# Steps of a server with two slots and chunks of 64 tokens: prompt tokens, sequences that decode, and whose tokens they
+# give. Request 1's prompt takes two steps; request 2 waits until request 0 leaves its slot.
+SERVED_STEPS = [(48, 0, [0]), (63, 1, [0]), (17, 1, [0, 1]), (0, 2, [0, 1]), (16, 1, [1, 2]), (0, 2, [1, 2]),
+                (0, 1, [2]), (0, 1, [2])]
+SERVED_PROMPTS = [48, 80, 16]
+SENT_BEFORE = {0: 0, 1: 1, 2: 2}  # request -> the step that began next
+DELIVERY_NS = 20_000
+
+
+def served_run(path, chunk_bytes=2048):
+    """A server whose steps are annotated. Returns its client's record (requests.json)."""
+    program = Program(chunk_bytes, layers=2)
+    program.start()
+    program.stage = ("served", True)
+    sent, chunks = {}, collections.defaultdict(list)
+    for number, (prompt, decode, tokens) in enumerate(SERVED_STEPS):
+        sent |= {request: program.now - 7_000 for request, step in SENT_BEFORE.items() if step == number}
+        program.now += 5_000  # the scheduler
+        program.push(f"engine_step prefill={int(prompt > 0)}({prompt}) decode={decode}({decode})")
+        program.eager_pass(1 + prompt // 8)
+        program.synchronise()
+        program.pop()
+        for request in tokens:
+            chunks[request].append([program.now + DELIVERY_NS + 1_000 * request, 1])
+    program.now += 1_000_000
+    program.end()
+    program.log.write(path)
+    requests = [{"id": request, "scheduled_ns": sent[request] - 500, "sent_ns": sent[request],
+                 "chunks": chunks[request], "end_ns": chunks[request][-1][0] + 3_000,
+                 "prompt_tokens": SERVED_PROMPTS[request], "output_tokens": len(chunks[request]), "status": "completed"}
+                for request in sorted(sent)]
+    return {"format": "llmprof requests", "version": 1, "clock": "CLOCK_MONOTONIC ns", "arrivals": "poisson",
+            "slo": {"ttft_ms": 0.26, "e2e_ms": 0.49}, "requests": requests}
+
+
 def large_eager_run(path, kernels):
     """Each kernel has its own launch, in decode steps of 32 layers."""
     program = Program(layers=32)
@@ -316,5 +353,9 @@ def large_eager_run(path, kernels):
     return program
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1] == "served":
+    with open(sys.argv[3], "w", encoding="utf-8") as record:
+        json.dump(served_run(sys.argv[2]), record, indent=1)
+        record.write("\n")
+elif __name__ == "__main__":
     small_run(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 65536)

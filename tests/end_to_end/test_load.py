@@ -178,6 +178,19 @@ class Honest(LoadCase):
         self.assertEqual([each["attained"] for each in requests["load"]["objectives"]], [1, 1])
 
 
+    def test_the_record_alone_has_all_objectives(self):
+        limits = {"ttft": 800, "itl": 700, "tpot": 600, "e2e": 90000}
+        with OpenAiServer() as server:
+            record = self.record_of(server.url(), "--requests", 4, "--new-tokens", 3,
+                                    "--slo", "ttft=800ms,itl=700ms,tpot=0.6s,e2e=90s")
+        self.assertEqual(record["slo"], {f"{figure}_ms": limit for figure, limit in limits.items()})
+        alone = self.folder / "alone"
+        self.assertEqual(run("analyze", self.out / "requests.json", "--out", alone).returncode, 0)
+        load = json.loads((alone / "profile.json").read_text())["requests"]["load"]
+        self.assertEqual({each["figure"]: each["limit_ms"] for each in load["objectives"]}, limits)
+        self.assertIsNotNone(load["goodput"])
+
+
 class Replays(LoadCase):
     def check(self, content, name, *options, lengths, times):
         path = self.folder / name

@@ -96,5 +96,44 @@ class NamedSettings(unittest.TestCase):
             self.assertIn("unknown value", answer(word))
 
 
+class LoadSettings(unittest.TestCase):
+    """`server.load` has the options of `llmprof load`; both documents name all of them, and no others."""
+
+    # Of a load on its own: its folder, its output, and loads after one another.
+    NOT_OF_A_WORKLOAD = {"out", "force", "json", "sweep", "color", "help"}
+
+    @classmethod
+    def setUpClass(cls):
+        help_text = run("load", "--help").stdout.partition("\nExit code")[0]
+        cls.options = set(re.findall(r"^  (?:-h, )?--([a-z-]+)", help_text, re.MULTILINE))
+        cls.keys = {option.replace("-", "_") for option in cls.options - cls.NOT_OF_A_WORKLOAD}
+        configuration = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+        listed = re.search(r"^Its keys are the options of .*?\bThey are", configuration, re.MULTILINE | re.DOTALL)
+        cls.documented = set(re.findall(r"`([a-z_]+)`", listed.group(0)))
+
+    def test_each_key_is_documented(self):
+        self.assertGreater(len(self.keys), 15)
+        self.assertEqual(self.documented, self.keys | {"url", "ready"})
+
+    def test_each_documented_key_exists(self):
+        def refused(key):
+            # `+` adds a key; the shipped workload has some.
+            text = (ROOT / "conf" / "workload" / "cpu_llm_server.yaml").read_text(encoding="utf-8")
+            shipped = re.findall(r"^    ([a-z_]+):", text.partition("\n  load:\n")[2], re.MULTILINE)
+            sign = "" if key in shipped else "+"
+            return "unknown key" in answer("workload=cpu_llm_server", f"{sign}workload.server.load.{key}=1")
+
+        for key in sorted(self.documented - {"ready"}):
+            with self.subTest(key):
+                self.assertFalse(refused(key))
+        self.assertTrue(refused("sweep"))
+
+    def test_docs_of_the_load_name_its_options(self):
+        text = " ".join(CODE.findall((ROOT / "docs" / "load.md").read_text(encoding="utf-8")))
+        named_options = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", text))
+        self.assertEqual(named_options - self.options, set())
+        self.assertLessEqual(self.options - named_options, {"color", "help", "force", "json", "out"})
+
+
 if __name__ == "__main__":
     unittest.main()

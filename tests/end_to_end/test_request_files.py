@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
+import cuda_log
 from program import DATA, Bundle, run
 
 FIXTURES = DATA / "requests"
@@ -152,6 +153,32 @@ class RequestFiles(unittest.TestCase):
         nothing = run("analyze", self.write("empty.json", load(self.start_ns, count=0)), "--out", self.folder / "x")
         self.assertEqual(nothing.returncode, 3)
         self.assertIn("empty.json: it holds no requests", nothing.stderr)
+
+
+class Served(unittest.TestCase):
+    """The steps of cuda_log.SERVED_STEPS, joined from times and rows alone."""
+
+    def test_each_token_is_of_its_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, record = pathlib.Path(folder) / "log.llmtrace", pathlib.Path(folder) / "requests.json"
+            record.write_text(json.dumps(cuda_log.served_run(log)), encoding="utf-8")
+            self.assertEqual(log.read_bytes(), (DATA / "collector_log" / "served.llmtrace").read_bytes())
+            self.assertEqual(json.loads(record.read_text(encoding="utf-8")),
+                             json.loads((FIXTURES / "served.json").read_text(encoding="utf-8")))
+            requests = Bundle(log, record).profile["requests"]
+        self.assertEqual(requests["join"]["state"], "joined")
+        for request, item in enumerate(requests["items"]):
+            self.assertEqual(item["token_batches"], [step for step, (_, _, tokens) in enumerate(cuda_log.SERVED_STEPS)
+                                                     if request in tokens])
+            self.assertEqual(sum(item["parts_ns"].values()), item["e2e_ns"])
+            self.assertEqual(sum(item["ttft_parts_ns"].values()), item["ttft_ns"])
+        self.assertEqual([batch["rows"] for batch in requests["batches"]],
+                         [(prompt > 0) + decode for prompt, decode, _ in cuda_log.SERVED_STEPS])
+        self.assertEqual([batch["prompt_tokens"] for batch in requests["batches"]],
+                         [prompt for prompt, _, _ in cuda_log.SERVED_STEPS])
+        # Prompts in steps in which others decode: request 1's in two, request 2's in one.
+        self.assertEqual({(delay["by"], delay["of"]): delay["gaps"] for delay in requests["delays"] if delay["ns"]},
+                         {("1", "0"): 2, ("2", "1"): 1})
 
 
 if __name__ == "__main__":

@@ -63,6 +63,22 @@ test("the waterfall shows the parts in their colors", async () => {
   await close(opened);
 });
 
+test("the slowest tokens start where the waterfall has them", async () => {
+  const opened = await open(few.page, "#requests");
+  const { items, slowest_gaps: gaps } = few.profile.requests;
+  const first = Math.min(...items.map((item) => item.sent_ms));
+  const starts = await opened.page.$$eval("table", (tables) => {
+    const slowest = tables.find((each) => each.caption?.textContent.includes("Slowest tokens"));
+    return [...slowest.tBodies[0].rows].map((row) => row.lastElementChild.textContent.trim());
+  });
+  assert.ok(starts.length > 0 && first > 0);
+  assert.deepEqual(
+    starts.map(Number),
+    gaps.slice(0, starts.length).map((gap) => Number((gap.start_ms - first).toFixed(3))),
+  );
+  await close(opened);
+});
+
 test("a slow token leads to its step and from there to its kernels", async () => {
   const opened = await open(few.page, "#requests");
   const { page } = opened;

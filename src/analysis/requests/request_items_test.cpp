@@ -136,6 +136,29 @@ TEST(RequestLoad, ObjectivesOfTheFileCountUnlessOthersAreGiven) {
   EXPECT_DOUBLE_EQ(*other.goodput, 0);
 }
 
+// By hand: requests 0 to 2 take 111, 601 and 101 ms, and 10, 100 and no ms per later token.
+TEST(RequestLoad, AllObjectivesOfTheFileCount) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.write(
+      "requests.json",
+      R"({"clock": "CLOCK_MONOTONIC ns", "slo": {"e2e_ms": 111, "tpot_ms": 9.5, "ttft_ms": 500.5,
+          "itl_ms": 100}, "requests": [)" +
+          std::string(kFour) + "]}");
+  const trace::Trace trace = testing::read_capture(path).value();
+  const profile::RequestLoad load = request_load(trace, client_requests(trace)[0], {});
+  ASSERT_EQ(load.objectives.size(), 4U);
+  const auto expect = [&](size_t i, RequestFigure figure, double limit, double attained) {
+    EXPECT_EQ(load.objectives[i].figure, figure);
+    EXPECT_DOUBLE_EQ(load.objectives[i].limit.value, limit);
+    EXPECT_DOUBLE_EQ(load.objectives[i].attained->value, attained);
+  };
+  expect(0, RequestFigure::ttft, 500.5, 1);
+  expect(1, RequestFigure::itl, 100, 1);
+  expect(2, RequestFigure::tpot, 9.5, 1.0 / 3);
+  expect(3, RequestFigure::e2e, 111, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(*load.goodput, 0.25);  // the third alone, in 4 s
+}
+
 TEST(SharedCapturesOfRequestLoads, TheSaturatedServerIsCalledSo) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const auto verdict_of = [&](std::string_view name) {

@@ -79,6 +79,8 @@ std::vector<profile::Objective> objectives_of(const trace::RequestFile& file) {
   };
   add(RequestFigure::ttft, file.ttft_limit);
   add(RequestFigure::itl, file.itl_limit);
+  add(RequestFigure::tpot, file.tpot_limit);
+  add(RequestFigure::e2e, file.e2e_limit);
   return objectives;
 }
 

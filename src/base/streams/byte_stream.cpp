@@ -167,9 +167,10 @@ Result<std::string> read_head(const std::filesystem::path& path, size_t limit) {
   return head;
 }
 
-Result<std::string> read_all(ByteStream& stream, size_t limit) {
+Result<std::string> read_all(ByteStream& stream, size_t limit, size_t expected) {
   std::string content;
   constexpr size_t kStep = 1UL << 20U;
+  content.reserve(std::min(expected, limit) + kStep);
   while (true) {
     const size_t before = content.size();
     content.resize(before + kStep);

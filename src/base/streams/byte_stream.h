@@ -36,8 +36,8 @@ std::unique_ptr<ByteStream> stream_over(std::span<const char> bytes);
 // The first bytes of the content, at most `limit`, for recognizing a format.
 Result<std::string> read_head(const std::filesystem::path& path, size_t limit);
 
-// The entire content; fails if it exceeds `limit` bytes.
-Result<std::string> read_all(ByteStream& stream, size_t limit);
+// The entire content; fails if it exceeds `limit` bytes. `expected` bytes need no second copy.
+Result<std::string> read_all(ByteStream& stream, size_t limit, size_t expected = 0);
 // The same for a file, which errors name.
 Result<std::string> read_all(const std::filesystem::path& path, size_t limit);
 

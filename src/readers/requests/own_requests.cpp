@@ -10,12 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_string.h"
-#include "base/streams/byte_stream.h"
 #include "base/text.h"
+#include "readers/requests/object_array.h"
 #include "readers/requests/request_rows.h"
 #include "readers/shared/json_text.h"
-#include "readers/shared/python_json.h"
 #include "readers/shared/reader.h"
 
 namespace llmprof::readers {
@@ -197,65 +195,31 @@ class OwnRequestsFile {
   OwnRequestsFile(const std::filesystem::path& path, trace::TraceBuilder& builder)
       : path_(path.string()), rows_(path, builder) {}
 
-  // Bytes follow `text` that are not part of it: simdjson reads over its end. `damage` says why it
-  // ended early.
-  Result<void> read(std::string_view text, std::string_view damage) {
+  Result<void> read(const PaddedText& content) {
+    const std::string_view text = content.text();
     JsonEnvelope envelope(kRequestsKey, kHeaderKeys);
     size_t at = envelope.take(text);
     if (!envelope.in_array()) {
       return fail_input(fmt::format("{}: it has no array `requests`{}; run the load again", path_,
                                     envelope.complete() ? "" : " before it is cut off"));
     }
-    at = find_requests(text, at);
+    at = find_objects(text, at, requests_);
     envelope.leave_array();
     envelope.take(text.substr(at));
     if (!envelope.complete()) {
-      rows_.note_cut(damage.empty() ? "its JSON object is not closed" : damage);
+      rows_.note_cut(content.damage().empty() ? "its JSON object is not closed" : content.damage());
     }
     if (auto known = take_header(envelope); !known) return known;
     for (const std::string_view request : requests_) take_request(request);
-    rows_.note_non_finite(non_finite_);
+    rows_.note_non_finite(objects_.non_finite());
     rows_.mark_warm_up(count_of(envelope, "warm_up_requests").value_or(0));
     return rows_.finish();
   }
 
  private:
-  // Notes where the requests of the array are, up to its end; returns the position after it.
-  size_t find_requests(std::string_view text, size_t at) {
-    // Within an element that is not an object.
-    bool in_other = false;
-    uint64_t brackets = 0;
-    JsonString string;
-    for (; at < text.size() && (text[at] != ']' || brackets > 0 || string.open()); ++at) {
-      const char c = text[at];
-      if (string.takes(c)) continue;
-      if (c == '{') {
-        ObjectDepth object;
-        const size_t end = walk_object(text, at, object);
-        if (object.depth != 0) return text.size();
-        if (brackets == 0) requests_.push_back(text.substr(at, end - at));
-        at = end - 1;
-        continue;
-      }
-      if (c == ',' && brackets == 0) in_other = false;
-      if (!is_blank(c) && c != ',' && !std::exchange(in_other, true)) requests_.emplace_back();
-      if (c == '"') string.begin();
-      if (c == '[') ++brackets;
-      if (c == ']') --brackets;
-    }
-    return std::min(at + 1, text.size());
-  }
-
   void take_request(std::string_view json) {
-    if (json.empty()) return rows_.refuse();
-    dom::object object;
-    auto parsed = parser_.parse(json.data(), json.size(), false);
-    std::string plain;
-    if (parsed.error() != simdjson::SUCCESS) {
-      plain = as_plain_json(json, non_finite_);
-      parsed = parser_.parse(plain);
-    }
-    if (parsed.get(object) == simdjson::SUCCESS && OwnRequest::read(object, row_)) {
+    const auto object = objects_.parse(json);
+    if (object && OwnRequest::read(*object, row_)) {
       rows_.add(row_);
     } else {
       rows_.refuse();
@@ -300,6 +264,8 @@ class OwnRequestsFile {
     };
     limit("ttft_ms", rows_.file().ttft_limit);
     limit("itl_ms", rows_.file().itl_limit);
+    limit("tpot_ms", rows_.file().tpot_limit);
+    limit("e2e_ms", rows_.file().e2e_limit);
   }
 
   std::optional<double> number_of(std::string_view json) {
@@ -326,19 +292,14 @@ class OwnRequestsFile {
   RequestRows rows_;
   dom::parser parser_;
   std::vector<std::string_view> requests_;  // their JSON; empty: not an object
+  ObjectParser objects_;
   RequestRow row_;
-  uint64_t non_finite_ = 0;
 };
 
 Result<void> read_own_requests(const std::filesystem::path& path, trace::TraceBuilder& builder) {
-  auto stream = open_byte_stream(path);
-  if (!stream) return fail_with(stream.error());
-  auto text = read_all(**stream, kLargestRequestsFile);
-  if (!text) return fail_with(text.error().within(path.string()));
-  const size_t bytes = text->size();
-  text->resize(bytes + simdjson::SIMDJSON_PADDING);
-  return OwnRequestsFile(path, builder)
-      .read(std::string_view(*text).substr(0, bytes), (*stream)->damage());
+  const auto content = PaddedText::read(path);
+  if (!content) return fail_with(content.error());
+  return OwnRequestsFile(path, builder).read(*content);
 }
 
 }  // namespace

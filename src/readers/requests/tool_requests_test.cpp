@@ -374,6 +374,7 @@ TEST(GenaiPerf, CountsTheEventsThatHaveText) {
   EXPECT_TRUE(file.chunks_complete);
   EXPECT_EQ(file.arrivals, "closed");
   EXPECT_EQ(file.concurrency, 4U);
+  EXPECT_EQ(trace.captures[0].tool, "GenAI-Perf");
   EXPECT_EQ(trace.captures[0].tool_version, "2.59.0");
   EXPECT_EQ(trace.requests.sent[3], kFirstSent + 146'969'000);
   EXPECT_EQ(trace.requests.end[3], kFirstSent + 249'435'000);
@@ -385,6 +386,50 @@ TEST(GenaiPerf, CountsTheEventsThatHaveText) {
   EXPECT_EQ(tokens_of_all(trace), 73U);
   EXPECT_EQ(trace.requests.status[12], RequestStatus::cut);
   EXPECT_TRUE(trace.diagnostics.items().empty());
+}
+
+// An experiment whose two requests have one token each.
+std::string genai_experiment(int64_t sent) {
+  const auto request = [](int64_t at) {
+    return R"({"timestamp": )" + std::to_string(at) + R"(, "response_timestamps": [)" +
+           std::to_string(at + 7) + R"(], "response_outputs": [{"response": "{]\"}"}]})";
+  };
+  return R"({"experiment": {"mode": "request_rate", "value": 2.5}, "requests": [)" + request(sent) +
+         ", " + request(sent + 100) + "]}";
+}
+
+TEST(GenaiPerf, ReadsOneExperimentAndRefusesDamagedRequests) {
+  const trace::Trace trace = requests_of_text(
+      kGenaiPerfReader, R"({"experiments": [7, {"experiment": {}, "requests": []}, )" +
+                            genai_experiment(1000) + ", " + genai_experiment(9000) +
+                            R"(], "version": "1.2"})");
+  EXPECT_EQ(trace.requests.sent, (std::vector<Nanoseconds>{1000, 1100}));
+  EXPECT_EQ(trace.requests.end, (std::vector<Nanoseconds>{1007, 1107}));
+  EXPECT_EQ(trace.request_files[0].rate, 2.5);
+  EXPECT_EQ(trace.captures[0].tool_version, "1.2");
+  EXPECT_EQ(times_of(trace, "requests_other_runs"), 1U);
+
+  std::string damaged = R"({"experiments": [)" + genai_experiment(1000) + "]}";
+  damaged.replace(damaged.find("[1107]"), 6, "[1107}");
+  const trace::Trace rest = requests_of_text(kGenaiPerfReader, damaged);
+  EXPECT_EQ(rest.requests.sent, std::vector<Nanoseconds>{1000});
+  EXPECT_GE(times_of(rest, "requests_malformed") + times_of(rest, "requests_cut_off"), 1U);
+}
+
+// Wherever the file is cut off, the requests before the cut are read.
+TEST(GenaiPerf, ReadsAFileThatIsCutOff) {
+  const std::string whole =
+      R"({"experiments": [)" + genai_experiment(1000) + R"(], "version": "1"})";
+  const size_t first = whole.find("}]}") + 3;
+  const size_t second = whole.find("}]}", first) + 3;
+  for (size_t length = first; length + 1 < whole.size(); ++length) {
+    const trace::Trace trace = requests_of_text(kGenaiPerfReader, whole.substr(0, length));
+    EXPECT_EQ(trace.requests.size(), length < second ? 1U : 2U) << length;
+    EXPECT_EQ(times_of(trace, "requests_cut_off"), 1U) << length;
+    EXPECT_EQ(trace.request_files[0].rate, 2.5);
+  }
+  EXPECT_NE(refusal_of_requests(kGenaiPerfReader, whole.substr(0, first - 1)), "");
+  EXPECT_TRUE(requests_of_text(kGenaiPerfReader, whole).diagnostics.items().empty());
 }
 
 TEST(VllmSpans, SayHowLongARequestQueued) {

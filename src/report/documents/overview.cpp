@@ -115,7 +115,11 @@ std::string ranked_scope_sentence(const Profile& profile) {
 
 void add_stage_overview(const Profile& profile, Document& document) {
   if (profile.stages.empty()) {
-    if (profile.stages_found.reason) document.paragraph(no_stages_words(profile));
+    if (has_only_requests(profile)) {
+      document.paragraph("What requests waited for is unknown: " + why_no_stages(profile));
+    } else if (profile.stages_found.reason) {
+      document.paragraph(no_stages_words(profile));
+    }
     return;
   }
   document.add(stage_table(profile));
@@ -134,7 +138,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   add_damage(profile, document);
   document.paragraph(captures_sentence(profile));
   add_selection(profile, document);
-  document.paragraph(kernel_totals_sentence(profile));
+  if (!has_only_requests(profile)) document.paragraph(kernel_totals_sentence(profile));
   for (std::string& each : texts_of(job_summary(profile))) document.paragraph(std::move(each));
   if (profile.engine.name != profile::kUnknownEngine) {
     document.paragraph("Engine: " + engine_words(profile) + ".");

@@ -32,6 +32,10 @@ std::string why_no_timeline(const Profile& profile) {
   }
   if (source == none && is_damaged(profile)) return std::string(kNothingReadable);
   if (std::string cpu_only = cpu_only_words(profile); !cpu_only.empty()) return cpu_only;
+  if (source == none && has_only_requests(profile)) {
+    return "no capture of the server was analyzed; record it while requests are sent, then run "
+           "`llmprof analyze CAPTURE REQUESTS`.";
+  }
   if (source == none) {
     return fmt::format("this input contains no kernels; record a timeline with {}.", kRecord);
   }

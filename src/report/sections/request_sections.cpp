@@ -334,6 +334,13 @@ std::string load_sentence(const Profile& profile) {
   return fmt::format("The load is {}.", in_words(*verdict));
 }
 
+bool has_only_requests(const Profile& profile) {
+  const auto& captures = profile.context.captures;
+  return !captures.empty() && std::ranges::all_of(captures, [](const Capture& capture) {
+    return capture.format == CaptureFormat::requests;
+  });
+}
+
 std::string slow_requests_sentence(const Profile& profile) {
   if (!profile.requests) return {};
   const Requests& requests = *profile.requests;

@@ -128,5 +128,20 @@ TEST(RequestSummary, IsInTheTerminalsOverview) {
   EXPECT_TRUE(in_report(text, "Largest cause of slow tokens")) << text;
 }
 
+// They are what `llmprof load` shows.
+TEST(RequestSummary, OfRequestsAloneSpeaksOfNothingElse) {
+  profile::Profile alone;
+  alone.context.captures.emplace_back().format = profile::CaptureFormat::requests;
+  alone.requests = testing::requests_sample().requests;
+  alone.requests->tail.clear();
+  alone.requests->join.state = profile::JoinState::no_steps;
+  const std::string text = to_markdown(kernel_overview(shown(alone), 5));
+  EXPECT_FALSE(in_report(text, "kernels")) << text;
+  EXPECT_TRUE(in_report(text,
+                        "What requests waited for is unknown: no capture of the server was "
+                        "analyzed; record it while requests are sent"))
+      << text;
+}
+
 }  // namespace
 }  // namespace llmprof::report

@@ -173,6 +173,8 @@ std::string served_words(const Profile& profile);
 std::string requests_sentence(const Profile& profile);
 // Says if the server could not keep up; otherwise empty.
 std::string load_sentence(const Profile& profile);
+// Files of requests and nothing else were analyzed.
+bool has_only_requests(const Profile& profile);
 // What makes the slowest tokens slow, or why that is unknown.
 std::string slow_requests_sentence(const Profile& profile);
 

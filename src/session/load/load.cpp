@@ -14,7 +14,7 @@
 #include "load/target.h"
 #include "profile/json/json.h"
 #include "profile/vocabulary.h"
-#include "session/load/load_settings.h"
+#include "session/load_plan/load_settings.h"
 
 namespace llmprof::session {
 namespace {
@@ -234,10 +234,6 @@ Result<LoadsOutcome> run_loads(const LoadArguments& arguments, const std::atomic
     }
     return outcome;
   });
-}
-
-Result<void> check_load(const LoadArguments& arguments) {
-  return attempt([&] { static_cast<void>(plan_loads(make_load_settings(arguments))); });
 }
 
 }  // namespace llmprof::session

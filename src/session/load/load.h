@@ -13,34 +13,9 @@
 #include "profile/load_sweep.h"
 #include "session/analysis/analyze.h"
 #include "session/bundle/run_dir.h"
+#include "session/load_plan/load_arguments.h"
 
 namespace llmprof::session {
-
-// The user's command line, as written.
-struct LoadArguments {
-  std::string url;
-  std::optional<std::string> rate;
-  std::optional<uint64_t> concurrency;
-  std::optional<uint64_t> requests;
-  std::optional<std::string> duration;
-  std::optional<std::string> prompt_tokens;
-  std::optional<std::string> new_tokens;
-  std::optional<std::string> prompt_as;  // words, tokens
-  std::optional<fs::path> prompts;
-  std::optional<fs::path> replay;
-  std::optional<std::string> speed;
-  std::optional<std::string> arrivals;
-  uint64_t seed = 0;
-  std::optional<std::string> api;
-  std::string model;
-  std::optional<fs::path> ca_file;
-  uint64_t warm_up = 0;
-  std::optional<std::string> timeout;
-  std::optional<std::string> slo;
-  std::optional<std::string> sweep;
-  std::optional<fs::path> out;
-  bool force = false;
-};
 
 // One load and its record.
 struct FinishedLoad {
@@ -71,8 +46,5 @@ inline constexpr std::string_view kRequestsFile = "requests.json";
 // what was recorded.
 Result<LoadsOutcome> run_loads(const LoadArguments& arguments, const std::atomic<bool>* stop,
                                Progress& progress);
-
-// Only checks the arguments: an error of kind usage or input, before anything is started.
-Result<void> check_load(const LoadArguments& arguments);
 
 }  // namespace llmprof::session

@@ -314,6 +314,7 @@ TEST(RunOptions, Servers) {
   };
   EXPECT_TRUE(contains(with("workload.server.stop_signal=SIGITN"), "did you mean 'SIGINT'?"));
   EXPECT_TRUE(contains(with("workload.server.ready.url=ftp://x"), "must begin with http://"));
+  EXPECT_TRUE(contains(with("workload.server.ready.ca_file=ca.pem"), "begins with https://"));
   EXPECT_TRUE(
       contains(with("workload.server.ready.url=null"), "to detect when the server is ready"));
   EXPECT_TRUE(contains(with("workload.server.ready.log_pattern='('"), "a regular expression"));
@@ -321,32 +322,6 @@ TEST(RunOptions, Servers) {
   EXPECT_TRUE(contains(with("+workload.server.load={rate: 4}"), "set only one of them"));
   EXPECT_TRUE(contains(with("+workload.environment.2X=1"),
                        "is not a valid name of an environment variable"));
-}
-
-TEST(RunOptions, ALoadIsACommandOfLlmprof) {
-  const RunOptions made = options(
-      {"workload=server_example", "~model", "workload.server.client=[]",
-       "+workload.server.load={rate: 2.5, duration: 30s, new_tokens: '8:16', seed: 3, warm_up: 2, "
-       "slo: 'ttft=500ms', replay: /data/azure.csv}"});
-  ASSERT_TRUE(made.workload.server);
-  EXPECT_TRUE(made.workload.server->client.empty());
-  EXPECT_EQ(made.workload.server->load,
-            (Words{"load", "http://127.0.0.1:8000", "--rate", "2.5", "--duration", "30s",
-                   "--new-tokens", "8:16", "--seed", "3", "--slo", "ttft=500ms", "--warm-up", "2",
-                   "--replay", "/data/azure.csv"}));
-}
-
-TEST(RunOptions, ALoadWithoutAnUrlNeedsOneToAsk) {
-  const Words words = {"workload=server_example",
-                       "~model",
-                       "workload.server.client=[]",
-                       "workload.server.ready.url=null",
-                       "workload.server.ready.log_pattern=ready",
-                       "+workload.server.load={rate: 2}"};
-  EXPECT_TRUE(contains(error(words), "workload.server.load.url is missing"));
-  Words named = words;
-  named.back() = "+workload.server.load={rate: 2, url: 'http://127.0.0.1:9/v1/completions'}";
-  EXPECT_EQ(options(named).workload.server->load[1], "http://127.0.0.1:9/v1/completions");
 }
 
 // Unless another model is chosen.

@@ -8,6 +8,9 @@ namespace llmprof::session {
 // The sections `workload`, `nsys`, `ncu`, `torch` and `collector`.
 void read_workload_options(config::Settings& settings, const std::vector<std::string>& program,
                            RunOptions& options);
+// `load` of `workload.server`, read after `ready`. Refuses what `llmprof load` refuses before it
+// sends: wrong values, options that contradict each other, files that cannot be read.
+void read_load_options(config::Settings& settings, capture::ServerWorkload& server);
 void read_nsys_options(config::Settings& settings, capture::NsysOptions& options);
 void read_ncu_options(config::Settings& settings, capture::NcuOptions& options);
 void read_torch_options(config::Settings& settings, TorchOptions& options);

@@ -35,9 +35,14 @@ bool is_pattern(const std::string& text) {
 void read_readiness(config::Settings& settings, capture::ServerWorkload& server) {
   server.ready_url = settings.text("url");
   server.ready_log_pattern = settings.text("log_pattern");
-  if (!server.ready_url.empty() && !server.ready_url.starts_with("http://")) {
-    settings.wrong(
-        "url", fmt::format("must begin with http://, but is '{}'", to_printable(server.ready_url)));
+  const bool is_https = server.ready_url.starts_with("https://");
+  if (!server.ready_url.empty() && !is_https && !server.ready_url.starts_with("http://")) {
+    settings.wrong("url", fmt::format("must begin with http:// or https://, but is '{}'",
+                                      to_printable(server.ready_url)));
+  }
+  if (const auto file = settings.optional_text("ca_file")) {
+    if (!is_https) settings.wrong("ca_file", "is only for a url that begins with https://");
+    server.ready_ca_file = fs::absolute(*file).string();
   }
   if (!server.ready_log_pattern.empty() && !is_pattern(server.ready_log_pattern)) {
     settings.wrong("log_pattern", fmt::format("must be a regular expression, but is '{}'",
@@ -51,61 +56,12 @@ void read_readiness(config::Settings& settings, capture::ServerWorkload& server)
   }
 }
 
-struct LoadKey {
-  std::string_view key;
-  std::string_view option;  // of `llmprof load`
-};
-constexpr auto kLoadKeys = std::to_array<LoadKey>({{"rate", "--rate"},
-                                                   {"concurrency", "--concurrency"},
-                                                   {"requests", "--requests"},
-                                                   {"duration", "--duration"},
-                                                   {"arrivals", "--arrivals"},
-                                                   {"prompt_tokens", "--prompt-tokens"},
-                                                   {"new_tokens", "--new-tokens"},
-                                                   {"prompt_as", "--prompt-as"},
-                                                   {"speed", "--speed"},
-                                                   {"seed", "--seed"},
-                                                   {"api", "--api"},
-                                                   {"model", "--model"},
-                                                   {"slo", "--slo"},
-                                                   {"warm_up", "--warm-up"},
-                                                   {"timeout", "--timeout"}});
-constexpr auto kLoadFiles = std::to_array<LoadKey>(
-    {{"replay", "--replay"}, {"prompts", "--prompts"}, {"ca_file", "--ca-file"}});
-
-// "http://127.0.0.1:8000" of "http://127.0.0.1:8000/health".
-std::string server_of(const std::string& url) {
-  constexpr std::string_view kScheme = "://";
-  const size_t host = url.find(kScheme);
-  return host == std::string::npos ? url : url.substr(0, url.find('/', host + kScheme.size()));
-}
-
-// The arguments of `llmprof load`, which checks the values.
-void read_load(config::Settings& settings, capture::ServerWorkload& server) {
-  const std::string url = settings.text("url", server_of(server.ready_url));
-  if (url.empty()) {
-    settings.wrong("url", "is missing: without server.ready.url, it names the server to load");
-  }
-  server.load = {"load", url};
-  const auto add = [&](const LoadKey& row, const std::string& value) {
-    server.load.insert(server.load.end(), {std::string(row.option), value});
-  };
-  for (const LoadKey& row : kLoadKeys) {
-    if (const auto value = settings.optional_text(row.key)) add(row, *value);
-  }
-  for (const LoadKey& row : kLoadFiles) {
-    if (const auto value = settings.optional_text(row.key)) add(row, fs::absolute(*value).string());
-  }
-}
-
 void read_server(config::Settings& settings, capture::ServerWorkload& server) {
   settings.section("ready", [&](config::Settings& ready) { read_readiness(ready, server); });
   server.warm_up = settings.texts("warm_up");
   server.client = settings.texts("client");
   const bool has_load = settings.node("load") != nullptr;
-  if (has_load) {
-    settings.section("load", [&](config::Settings& load) { read_load(load, server); });
-  }
+  if (has_load) read_load_options(settings, server);
   if (server.client.empty() && !has_load) {
     settings.wrong("client",
                    "is missing: name the command that sends requests while the server is profiled, "

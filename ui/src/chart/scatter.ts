@@ -233,9 +233,13 @@ export function scatter(options: ScatterOptions): Scatter {
       Math.max(LEAST_AXIS, Math.ceil(Math.max(0, ...(values ?? []).map((each) => textWidth(each)))) + AXIS_ROOM),
     );
     const logarithmic = options.log || options.logY;
-    // Grid lines only at whole decades.
-    const decades = (_: uPlot, splits: number[]) =>
-      splits.map((value) => (Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value));
+    // Grid lines at whole decades; if there are few, also at their double and their fivefold.
+    const decades = (_: uPlot, splits: number[]) => {
+      const digit = (value: number) => value / 10 ** Math.floor(Math.log10(value) + 1e-6);
+      const isNear = (value: number, wanted: number) => Math.abs(digit(value) - wanted) < 1e-6;
+      const wanted = splits.filter((value) => isNear(value, 1)).length < 3 ? [1, 2, 5] : [1];
+      return splits.map((value) => (wanted.some((each) => isNear(value, each)) ? value : null));
+    };
     for (const each of options.log ? [x, y] : options.logY ? [y] : []) {
       each.filter = decades;
       each.grid = { ...each.grid, filter: decades };

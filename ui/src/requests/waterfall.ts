@@ -4,7 +4,7 @@ import { hideTooltip, showTooltip } from "../dom/tooltip";
 import { count, counted, duration } from "../format/figures";
 import { TimeWindow } from "../timeline/window";
 import type { RequestsModel, Row } from "./model";
-import { AXIS, BATCHES, WaterfallPainter, type Chosen, type Scene } from "./waterfall_paint";
+import { AXIS, BATCHES, ROOM, WaterfallPainter, type Chosen, type Scene } from "./waterfall_paint";
 import { listenOnWaterfall } from "./waterfall_input";
 import { largestParts, type RequestWords } from "./words";
 
@@ -53,7 +53,7 @@ export function waterfall(
   for (const row of model.rows) lanes[row.lane]!.push(row);
   const most = model.hasOwnLanes ? 18 : 14;
   const rowHeight = Math.max(model.hasOwnLanes ? 7 : 4, Math.min(most, Math.floor(PLOT_HEIGHT / model.lanes)));
-  const top = AXIS + (model.requests.batches.length > 0 ? BATCHES : 0);
+  const top = AXIS + (model.requests.batches.length > 0 ? BATCHES : 0) + ROOM;
   const height = Math.min(PLOT_HEIGHT, lanes.length * rowHeight) + top + 2;
   spacer.style.height = `${Math.max(0, lanes.length * rowHeight + top + 2 - height)}px`;
   scroller.style.maxHeight = `${height}px`;

@@ -8,6 +8,8 @@ import type { RequestWords } from "./words";
 
 export const AXIS = 20;
 export const BATCHES = 46;
+/** Between them and the first bar, for its label. */
+export const ROOM = 3;
 const LABEL_FONT = "11px system-ui, sans-serif";
 const LEAST_SPLIT_PIXELS = 3;
 const LEAST_TICK_PIXELS = 5;
@@ -63,7 +65,7 @@ export class WaterfallPainter {
     this.paintGrid(context, scene);
     this.paintRows(context, scene);
     context.fillStyle = this.colors.background;
-    context.fillRect(0, 0, scene.width, scene.top);
+    context.fillRect(0, 0, scene.width, scene.top - ROOM);
     this.paintAxis(context, scene);
     if (this.batches.length > 0) this.paintBatches(context, scene);
     this.paintChosen(context, scene);
@@ -100,7 +102,8 @@ export class WaterfallPainter {
       context.fillStyle = this.colors.rule;
       context.fillRect(x, 0, 1, scene.top);
       context.fillStyle = this.colors.muted;
-      context.fillText(text, x + 4, AXIS / 2);
+      const isCut = x + 4 + context.measureText(text).width > scene.width;
+      if (!isCut) context.fillText(text, x + 4, AXIS / 2);
     }
   }
 

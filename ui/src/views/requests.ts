@@ -115,7 +115,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
     requests.slowest_gaps.length > 0 &&
       section(
         "Slowest tokens",
-        slowestTable(words, requests, (gap) => {
+        slowestTable(words, requests, model.origin, (gap) => {
           const chosen = chosenOf(gap.request, gap.chunk);
           if (chosen) show(chosen);
         }),
@@ -126,8 +126,9 @@ function mount(app: App, options: URLSearchParams): MountedView {
         delayerTable(words, requests),
         matrix,
         note(
-          "A request waits for another one while the GPU works on the other's prompt in its batches. Cells with * " +
-            "are mostly before the first token of the one who waited.",
+          "A request waits for another one while the GPU works on the other's prompt in its batches. In the second " +
+            "table, each column is a request that waited, each row one that it waited for; times are in ms, those " +
+            "with * before the first token of the request that waited.",
         ),
       ),
     requests.shown.parts.length > 0 && section("What the time consists of", partsTable(words, requests)),

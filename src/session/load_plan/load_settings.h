@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "http/url.h"
+#include "load/api.h"
+#include "load/prompts.h"
 #include "load/quantities.h"
 #include "load/replay.h"
 #include "profile/requests.h"
-#include "session/load/load.h"
+#include "session/load_plan/load_arguments.h"
 
 namespace llmprof::session {
 

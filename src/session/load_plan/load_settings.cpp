@@ -1,4 +1,4 @@
-#include "session/load/load_settings.h"
+#include "session/load_plan/load_settings.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
+#include "http/ca_certificates.h"
 #include "load/random.h"
 
 namespace llmprof::session {
@@ -91,7 +92,7 @@ LoadSettings make_load_settings(const LoadArguments& arguments) {
   settings.timeout_ns = needed(
       load::parse_duration_ns(arguments.timeout.value_or(std::string(kUsualTimeout)), "--timeout"));
   if (arguments.requests) settings.requests = *arguments.requests + arguments.warm_up;
-  if (arguments.concurrency) settings.concurrency = *arguments.concurrency;
+  settings.concurrency = arguments.concurrency;
 
   load::ScheduleWish& wish = settings.wish;
   wish.arrivals = arrivals_of(arguments, settings);
@@ -158,6 +159,15 @@ ApiKey api_key_for(const http::Url& url) {
   found.headers.emplace_back("Authorization", "Bearer " + key);
   found.secrets.push_back(std::move(key));
   return found;
+}
+
+Result<void> check_load(const LoadArguments& arguments) {
+  return attempt([&] {
+    static_cast<void>(plan_loads(make_load_settings(arguments)));
+    if (arguments.ca_file) {
+      static_cast<void>(needed(http::find_ca_certificates(arguments.ca_file->string())));
+    }
+  });
 }
 
 }  // namespace llmprof::session
