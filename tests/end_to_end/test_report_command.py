@@ -13,6 +13,7 @@ CASES = ROOT / "tests" / "cases"
 REPORTS = ("report.md", "stakeholder_summary.md", "kernels.md", "operators.md")
 BUNDLE = {*REPORTS, "profile.json"}
 PLOTS = {f"plots/{name}.svg" for name in ("budget", "requests", "roofline", "steps", "top_kernels")}
+PLOTS_OF_TWO_FILES = {"plots/request_tails.svg"}  # of a capture with its requests
 EXIT_USAGE, EXIT_INPUT = 2, 3
 # Folders of tests/data that must be among the fixtures, so that this test never becomes empty.
 WITH_CAPTURES = {
@@ -87,7 +88,7 @@ class SameReports(Folder):
         lone.mkdir()
         shutil.copy(bundle / "profile.json", lone)
         self.report(lone / "profile.json", "--out", again, *top_of(arguments))
-        drawn = PLOTS & set(contents(bundle))
+        drawn = (PLOTS | PLOTS_OF_TWO_FILES) & set(contents(bundle))
         self.drawn |= drawn
         expected = {file: (bundle / file).read_bytes() for file in BUNDLE | drawn}
         written = contents(again)
@@ -104,6 +105,7 @@ class SameReports(Folder):
                 done = run(*arguments, "--out", bundle, cwd=ROOT)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.check(name, arguments, bundle)
+        self.assertEqual(PLOTS_OF_TWO_FILES - self.drawn, set(), "plots that no case has")
 
     def test_of_every_fixture_that_analyze_accepts(self):
         accepted = set()
