@@ -329,8 +329,8 @@ std::vector<DescribedTable> remaining_lists(const std::vector<DescribedTable>& s
   std::vector<DescribedTable> remaining;
   for (const Type::Field& field : profile::json::profile_type().fields) {
     const bool is_table = field.type.kind == Kind::list && field.type.element->kind == Kind::object;
-    // kernels_topk repeats the first rows of kernels.
-    if (!is_table || field.name == "kernels_topk" ||
+    // kernels_topk repeats the first rows of kernels; reasons are what sentences are made from.
+    if (!is_table || field.name == "kernels_topk" || field.name.ends_with("_reasons") ||
         std::ranges::find(shown, field.name, &DescribedTable::path) != shown.end()) {
       continue;
     }

@@ -12,8 +12,8 @@ std::optional<std::string> lack_of_stages(const Profile& profile, size_t /*rows*
   return no_stages(profile);
 }
 
-std::optional<std::string> lack_of_steps(const Profile& profile, size_t rows) {
-  if (rows > 0) return std::nullopt;
+std::optional<std::string> lack_of_steps(const Profile& profile, size_t /*rows*/) {
+  if (!profile.steps.empty()) return std::nullopt;
   if (auto none = no_stages(profile)) return none;
   return "no stage of this run has steps. Annotate them (docs/collector.md), or record every "
          "kernel of a decode, so that llmprof detects them";
