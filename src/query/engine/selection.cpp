@@ -108,7 +108,9 @@ Selection Selection::make(TableRows& rows, const Table& table, const RowPlan& pl
   }
   if (!plan.keys.empty()) {
     if (all && plan.keys.size() == 1 && !plan.keys[0].descending) {
-      selection.list_ = rows.grouped(plan.keys[0].column);
+      selection.group_column_ = plan.keys[0].column;
+      selection.groups_ = rows.with_groups(selection.group_column_);
+      selection.list_ = selection.groups_.rows;
     } else {
       auto sorted = std::make_shared<RowList>();
       sorted->reserve(rows.size());

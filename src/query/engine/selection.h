@@ -44,7 +44,13 @@ class Selection {
   }
   void next() {
     ++at_;
+    if (group_ < groups_.values.size() && at_ == groups_.begin[group_ + 1]) ++group_;
     skip_empty();
+  }
+  // The current row's value in a column, if rows come grouped by it: reading it from the row would
+  // miss the caches.
+  [[nodiscard]] const Value* grouped_value(size_t column) const {
+    return column == group_column_ ? &groups_.values[group_] : nullptr;
   }
 
  private:
@@ -63,6 +69,9 @@ class Selection {
 
   std::vector<Piece> pieces_;
   std::shared_ptr<const RowList> list_;
+  TableRows::GroupedRows groups_;  // of group_column_
+  size_t group_column_ = SIZE_MAX;
+  size_t group_ = 0;
   size_t piece_ = 0;
   uint32_t at_ = 0;
   bool backwards_ = false;

@@ -105,6 +105,12 @@ std::shared_ptr<const RowList> TableRows::grouped(size_t column) {
   return list;
 }
 
+TableRows::GroupedRows TableRows::with_groups(size_t column) {
+  auto rows = grouped(column);
+  const Groups& groups = this->groups(column);
+  return {std::move(rows), groups.begin, groups.values};
+}
+
 std::span<const uint32_t> TableRows::rows_with(size_t column, const Value& value,
                                                const RowList& grouped) {
   const Groups& groups = this->groups(column);

@@ -45,6 +45,13 @@ class TableRows {
   [[nodiscard]] bool is_ascending(size_t column);
   // All rows by the column's values in SQL's order; equal ones stay in order.
   [[nodiscard]] std::shared_ptr<const RowList> grouped(size_t column);
+  // The same with its groups: where each begins in the list, then the end, and its value.
+  struct GroupedRows {
+    std::shared_ptr<const RowList> rows;
+    std::span<const uint32_t> begin;
+    std::span<const Value> values;
+  };
+  [[nodiscard]] GroupedRows with_groups(size_t column);
   // Those with this value: a piece of grouped().
   [[nodiscard]] std::span<const uint32_t> rows_with(size_t column, const Value& value,
                                                     const RowList& grouped);

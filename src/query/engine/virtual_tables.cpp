@@ -261,18 +261,15 @@ int filter(sqlite3_vtab_cursor* cursor, int /*plan*/, const char* plan_text, int
     Cursor& here = cursor_of(cursor);
     const RowPlan plan = plan_of(plan_text);
     std::vector<std::optional<Value>> wanted;
+    bool possible = true;
     for (int i = 0; i < count; ++i) {
-      wanted.push_back(
-          sought(values[i], *own.table, plan.constraints[static_cast<size_t>(i)].column));
+      const size_t column = plan.constraints[static_cast<size_t>(i)].column;
+      wanted.push_back(sought(values[i], *own.table, column));
+      // Nothing equals null. SQLite does not check the argument of a function again.
+      possible = possible && sqlite3_value_type(values[i]) != SQLITE_NULL &&
+                 (wanted.back() || column != own.argument);
     }
-    // SQLite does not check the argument of a function: without a number there is no row.
-    const bool no_rows = own.argument && !wanted.empty() && [&] {
-      for (size_t i = 0; i < wanted.size(); ++i) {
-        if (plan.constraints[i].column == *own.argument && !wanted[i]) return true;
-      }
-      return false;
-    }();
-    here.selection = no_rows ? Selection() : Selection::make(*here.rows, *own.table, plan, wanted);
+    here.selection = possible ? Selection::make(*here.rows, *own.table, plan, wanted) : Selection();
     enter_row(here);
     return SQLITE_OK;
   });
@@ -292,7 +289,9 @@ int column(sqlite3_vtab_cursor* cursor, sqlite3_context* result, int index) {
   const VirtualTable& own = table_of(cursor);
   auto of = static_cast<size_t>(index);
   if (of > own.table->columns.size()) of = *own.argument;
-  const Value value = here.rows->value(here.place, of, here.scratch);
+  const Value* const grouped = here.selection.grouped_value(of);
+  const Value value =
+      grouped != nullptr ? *grouped : here.rows->value(here.place, of, here.scratch);
   switch (value.kind) {
     case Value::Kind::null:
       break;
