@@ -66,11 +66,14 @@ class Asker {
         style_(arguments.style()),
         limits_(limits_of(arguments)) {}
 
-  void ask(std::string_view sql, query::Parameters parameters = {}) {
+  // `note` is added to what is said of the answer, unless it is empty.
+  void ask(std::string_view sql, query::Parameters parameters = {}, std::string note = {}) {
     stop_wanted = false;
     stop_on_signals();
     const auto printer = answer_printer(format_, style_);
-    printer->end(needed(database_.ask({sql, std::move(parameters), limits_}, *printer)));
+    query::Answer answer = needed(database_.ask({sql, std::move(parameters), limits_}, *printer));
+    if (!note.empty()) answer.notes.push_back(std::move(note));
+    printer->end(answer);
   }
 
   // One statement after the other; the last one needs no semicolon.
@@ -257,12 +260,12 @@ int query_command(const Arguments& arguments) {
     const auto recipes = needed(session::load_recipes(config_folder));
     const Recipe recipe = needed(session::find_recipe(recipes, *name, arguments.all("--set")));
     const auto database = open_database(words, arguments);
-    Asker(*database, arguments).ask(recipe.sql, session::parameters_of(recipe));
+    const std::string note = recipe.caveat.empty() ? "" : "Caveat: " + recipe.caveat;
+    Asker(*database, arguments).ask(recipe.sql, session::parameters_of(recipe), note);
     return finish_output();
   }
   const std::string script = script_of(arguments, words);
-  if (script.empty() &&
-      (words.empty() || ::isatty(STDIN_FILENO) == 0 || arguments.text("-f"))) {
+  if (script.empty() && (words.empty() || ::isatty(STDIN_FILENO) == 0 || arguments.text("-f"))) {
     give_up(ErrorKind::usage,
             "query: the statement is missing; write it after the runs, or - to read it from "
             "standard input");

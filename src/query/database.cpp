@@ -54,6 +54,13 @@ class Database::Connection {
     sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
     needed(create_tables(database, context_));
     needed(create_functions(database, catalog_));
+    // Tables of SQLite's own are made when they are first used, which the guard would refuse.
+    for (const char* const sql :
+         {"SELECT 1 FROM json_each('[]')", "SELECT 1 FROM json_tree('[]')",
+          "SELECT 1 FROM pragma_table_info('x')", "SELECT 1 FROM pragma_table_xinfo('x')",
+          "SELECT 1 FROM pragma_table_list"}) {
+      sqlite3_exec(database, sql, nullptr, nullptr, nullptr);
+    }
     guard_.close_in(database);
   }
 
@@ -112,6 +119,10 @@ class Database::Connection {
     Statement statement(made);
     if (state != SQLITE_OK) fail_statement(sql);
     if (made == nullptr) give_up(ErrorKind::usage, "the statement is empty");
+    // REINDEX and others do nothing here, but are no questions.
+    if (sqlite3_stmt_readonly(made) == 0 || sqlite3_column_count(made) == 0) {
+      give_up(ErrorKind::usage, std::string(kOnlyReads));
+    }
     const std::string_view behind(rest, static_cast<size_t>(sql.data() + sql.size() - rest));
     const Script others = cut_at_semicolons(behind);
     if (!others.statements.empty() || !others.rest.empty()) {

@@ -106,7 +106,7 @@ int Guard::judge(int action, const char* first, const char* second) {
       return refuse(fmt::format("PRAGMA {} is not available", to_printable(name)));
     }
     default:
-      return refuse("a statement may only read: SELECT, or WITH ... SELECT");
+      return refuse(std::string(kOnlyReads));
   }
 }
 

@@ -4,11 +4,15 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "query/engine/catalog.h"
 #include "query/engine/limits.h"
 
 namespace llmprof::query {
+
+inline constexpr std::string_view kOnlyReads =
+    "a statement may only read: SELECT, or WITH ... SELECT";
 
 // What a statement may do, and for how long. One per connection, which refers to it.
 class Guard {
