@@ -261,5 +261,41 @@ class Bundles(unittest.TestCase):
             self.assertEqual(ask(out, "SELECT max(wall_ms) FROM steps")["rows"], [[12345.5]])
 
 
+class Secrets(unittest.TestCase):
+    """Paths, command lines and environments are in a bundle's files, but never in an answer."""
+
+    MARK = "pl4nt3d7x"
+
+    def test_no_answer_contains_them(self):
+        with tempfile.TemporaryDirectory(prefix=f"{self.MARK}-user-") as folder:
+            capture = pathlib.Path(folder) / f"{self.MARK}-project" / "trace.sqlite"
+            capture.parent.mkdir()
+            capture.write_bytes(CAPTURE.read_bytes())
+            out = pathlib.Path(folder) / "run"
+            self.assertEqual(run("analyze", capture, "--out", out).returncode, 0)
+            profile = json.loads((out / "profile.json").read_text("utf-8"))
+            profile["workload"]["command"] = f"python serve.py --api-key {self.MARK}"
+            profile["model"] = profile["model"] and {**profile["model"], "source": f"/home/{self.MARK}/config.json"}
+            text = f"/home/{self.MARK}/x.sqlite: HF_TOKEN={self.MARK}, --password {self.MARK}; 'runs/{self.MARK}/y.json'"
+            profile["diagnostics"].append({"severity": "info", "code": "planted", "message": text, "count": 1})
+            for finding in profile["findings"]:
+                finding["evidence"] = text
+            (out / "profile.json").write_text(json.dumps(profile), "utf-8")
+            self.assertIn(self.MARK, json.dumps(profile["context"]))
+            tables = [row["table"] for row in map(json.loads, query("--schema", "--format", "ndjson").stdout.splitlines())
+                      if "(" not in row["table"]]
+            self.assertGreater(len(tables), 40)
+            for table in tables:
+                done = query(out, f'SELECT * FROM "{table}"', "--format", "csv", "--limit", 1_000_000)
+                self.assertIn(done.returncode, (0, 3), table)
+                self.assertNotIn(self.MARK, done.stdout, table)
+                if done.returncode == 0:
+                    self.assertNotIn(self.MARK, done.stderr, table)
+            self.assertIn("x.sqlite", query(out, "SELECT message FROM diagnostics", "--format", "csv").stdout)
+            copy = pathlib.Path(folder) / "copy.sqlite"
+            self.assertEqual(run("export", out, "--out", copy).returncode, 0)
+            self.assertNotIn(self.MARK.encode(), copy.read_bytes())
+
+
 if __name__ == "__main__":
     unittest.main()

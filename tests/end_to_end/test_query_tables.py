@@ -3,6 +3,7 @@ import collections
 import json
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import tempfile
@@ -258,6 +259,58 @@ class Tables(unittest.TestCase):
                 self.assertEqual(answer["rows"], sqlite_rows(file, sql), f"{name}: {sql}")
             columns = sqlite_rows(file, 'SELECT "column", unit FROM llmprof_columns WHERE "table" = \'kernels\'')
             self.assertIn(["duration_ns", "ns"], columns)
+
+    def test_random_queries_equal_those_of_the_exported_database(self):
+        bundle = self.bundles["nsys and ncu"]
+        file = pathlib.Path(self.folder.name) / "random.sqlite"
+        self.assertEqual(run("export", bundle, "--out", file).returncode, 0)
+        chance = random.Random(5)
+        tables = {}
+        for table in ("kernels", "launches", "memory_ops", "steps", "kernel_totals", "layers", "ranges"):
+            columns = sqlite_rows(file, f'SELECT "column", type FROM llmprof_columns WHERE "table" = \'{table}\'')
+            values = sqlite_rows(file, f"SELECT * FROM {table}")
+            tables[table] = (columns, values)
+
+        def literal(value):
+            if isinstance(value, str):
+                return "'" + value.replace("'", "''") + "'"
+            return "NULL" if value is None else repr(value)
+
+        def condition(columns, values):
+            at = chance.randrange(len(columns))
+            value = chance.choice(values)[at + 1]
+            other = chance.choice(values)[at + 1]
+            column = f'"{columns[at][0]}"'
+            return chance.choice([
+                f"{column} = {literal(value)}", f"{column} >= {literal(value)}", f"{column} < {literal(value)}",
+                f"{column} BETWEEN {literal(value)} AND {literal(other)}", f"{column} IS {literal(value)}",
+                f"{column} IN ({literal(value)}, {literal(other)}, 'x', 7)", f"{column} IS NOT NULL",
+                f"NOT {column} = {literal(value)}", f"{column} = CAST({literal(value)} AS TEXT)",
+            ])
+
+        statements = []
+        for _ in range(150):
+            table = chance.choice(sorted(tables))
+            columns, values = tables[table]
+            where = chance.choice([" AND ", " OR "]).join(condition(columns, values) for _ in range(chance.randint(1, 3)))
+            keys = [f'"{name}"' for name, _ in chance.sample(columns, chance.randint(1, 3))]
+            numbers = [f'"{name}"' for name, kind in columns if kind == "integer"]
+            number = chance.choice(numbers)
+            order = ", ".join(key + chance.choice(["", " DESC"]) for key in keys)
+            statements.append(chance.choice([
+                f"SELECT {', '.join(keys)}, count(*), sum({number}), min({number}) FROM {table} WHERE {where} "
+                f"GROUP BY {', '.join(keys)} ORDER BY {order}",
+                f"SELECT DISTINCT {', '.join(keys)} FROM {table} WHERE {where} ORDER BY {order}",
+                f"SELECT {', '.join(keys)} FROM {table} WHERE {where} ORDER BY {order}",
+                f"SELECT count(*), sum({number}), max({number}) FROM {table} WHERE {where}",
+                f"SELECT {', '.join(keys)}, count(*) FROM {table} GROUP BY {', '.join(keys)} ORDER BY {order}",
+            ]))
+        any_rows = 0
+        for sql, answer in zip(statements, ask_all(bundle, statements), strict=True):
+            expected = sqlite_rows(file, sql)
+            self.assertEqual(answer["rows"], expected, sql)
+            any_rows += len(expected) > 1
+        self.assertGreater(any_rows, 50)
 
     def test_a_capture_gives_the_rows_of_its_bundle(self):
         capture = DATA / "h200-decoder" / "kineto.json.gz"
