@@ -119,11 +119,20 @@ struct DescribedColumn {
   std::function<Values(const DescribedRows&)> values;
 };
 
+// "wall time per instance: arithmetic mean": of the structs around it, then its own.
+std::string meaning_of(const Member& member) {
+  std::string meaning;
+  for (const Type::Field* const field : member.path) {
+    meaning += meaning.empty() ? field->meaning : ": " + field->meaning;
+  }
+  return meaning;
+}
+
 DescribedColumn member_column(std::string name, const Member& member, size_t level) {
   const Type::Field& field = *member.path.back();
   const Type& type = field.type;
   DescribedColumn column{
-      {std::move(name), column_type(type), type.unit.value_or(""), field.meaning}, {}};
+      {std::move(name), column_type(type), type.unit.value_or(""), meaning_of(member)}, {}};
   if (is_short_list(type)) {
     column.values = [member, level, &type](const DescribedRows& rows) {
       return composed([rows, member, level, &type](size_t row, std::string& scratch) {
