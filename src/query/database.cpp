@@ -44,14 +44,15 @@ class Database::Connection {
  public:
   explicit Connection(std::vector<Run> runs) : catalog_(all_tables(), std::move(runs)) {
     sqlite3* database = nullptr;
-    const int state = sqlite3_open_v2(
-        ":memory:", &database,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
-        nullptr);
+    // What is sorted goes to files of SQLite's file system in memory: it counts against the limit
+    // of memory, and nothing reaches a disk. Sorting in `temp_store = MEMORY` takes twice as long,
+    // because it sorts all rows at once, not pieces that fit into the caches.
+    const int state =
+        sqlite3_open_v2(":memory:", &database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, "memdb");
     database_.reset(database);
     if (state != SQLITE_OK) give_up(ErrorKind::internal, "SQLite cannot be started");
-    // What is sorted stays in memory, where it counts against the limit; nothing reaches a disk.
-    sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+    sqlite3_exec(database, "PRAGMA temp_store = FILE", nullptr, nullptr, nullptr);
     needed(create_tables(database, context_));
     needed(create_functions(database, catalog_));
     // Tables of SQLite's own are made when they are first used, which the guard would refuse.

@@ -12,7 +12,7 @@ namespace {
 
 class Rows final : public AnswerSink {
  public:
-  void begin(const std::vector<AnswerColumn>& columns) override { this->columns = columns; }
+  void begin(const std::vector<AnswerColumn>& all) override { columns = all; }
   void row(std::span<const Value> values) override {
     rows.push_back(values[0].kind == Value::Kind::integer ? values[0].integer : -1);
   }
@@ -35,7 +35,7 @@ Run sample(std::string name) {
 }
 
 std::unique_ptr<Database> open_sample() {
-  std::vector<Run> runs;
+  std::vector<query::Run> runs;
   runs.push_back(sample("sample"));
   return std::move(*Database::open(std::move(runs)));
 }
@@ -104,7 +104,7 @@ TEST(Database, ParametersAreBound) {
 }
 
 TEST(Database, EventsAreReadOnceAndOnlyIfNeeded) {
-  std::vector<Run> runs;
+  std::vector<query::Run> runs;
   runs.push_back(sample("sample"));
   int reads = 0;
   runs[0].read_events = [&reads, read = runs[0].read_events] {
@@ -122,7 +122,7 @@ TEST(Database, EventsAreReadOnceAndOnlyIfNeeded) {
 }
 
 TEST(Database, TablesOfSeveralRunsHaveTheRowsOfEach) {
-  std::vector<Run> runs;
+  std::vector<query::Run> runs;
   runs.push_back(sample("one"));
   runs.push_back(sample("two"));
   runs[1].profile.requests.reset();

@@ -7,7 +7,7 @@ std::vector<DescribedTable> run_tables() {
       {.name = "runs",
        .meaning = "one row per run: what ran, and its totals",
        .path = "",
-       .only = "tool|engine|model|workload|totals|coverage|stages_found|token_times"},
+       .only = {"tool|engine|model|workload|totals|coverage|stages_found|token_times"}},
       {.name = "captures",
        .meaning = "the captures of a run, without their paths",
        .path = "context.captures"},

@@ -20,9 +20,9 @@ struct RowPlan {
     Test test = Test::equal;
     size_t column = 0;
   };
-  std::vector<Constraint> constraints;  // in the order of their values
-  std::vector<TableRows::Key> keys;     // coded columns
-  bool descending = false;              // rows backwards, without keys
+  std::vector<Constraint> constraints = {};  // in the order of their values
+  std::vector<TableRows::Key> keys = {};     // coded columns
+  bool descending = false;                   // rows backwards, without keys
 };
 std::string to_text(const RowPlan& plan);
 RowPlan plan_of(std::string_view text);

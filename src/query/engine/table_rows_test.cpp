@@ -47,7 +47,7 @@ struct TwoParts {
   }
 };
 
-using Test = RowPlan::Test;
+using Compare = RowPlan::Test;
 constexpr size_t kRun = 0;
 constexpr size_t kStart = 1;
 constexpr size_t kName = 2;
@@ -63,16 +63,16 @@ TEST(TableRows, GroupsComeInSqlsOrderOverAllParts) {
 
 TEST(TableRows, AreFoundByValue) {
   TwoParts two;
-  EXPECT_EQ(two.select({{{Test::equal, kName}}}, {Value::of("b")}), (RowList{2, 3}));
-  EXPECT_EQ(two.select({{{Test::equal, kName}}}, {Value::of("y")}), RowList());
-  EXPECT_EQ(two.select({{{Test::equal, kRun}}}, {Value::of("b")}), (RowList{3, 4}));
+  EXPECT_EQ(two.select({{{Compare::equal, kName}}}, {Value::of("b")}), (RowList{2, 3}));
+  EXPECT_EQ(two.select({{{Compare::equal, kName}}}, {Value::of("y")}), RowList());
+  EXPECT_EQ(two.select({{{Compare::equal, kRun}}}, {Value::of("b")}), (RowList{3, 4}));
 }
 
 TEST(TableRows, AreFoundByTimeInEachPart) {
   TwoParts two;
-  const RowPlan from{{{Test::at_least, kStart}}};
+  const RowPlan from{{{Compare::at_least, kStart}}};
   EXPECT_EQ(two.select(from, {Value::of(int64_t{20})}), (RowList{1, 2, 4}));
-  const RowPlan within{{{Test::at_least, kStart}, {Test::at_most, kStart}}};
+  const RowPlan within{{{Compare::at_least, kStart}, {Compare::at_most, kStart}}};
   EXPECT_EQ(two.select(within, {Value::of(10.5), Value::of(int64_t{25})}), (RowList{1, 4}));
   EXPECT_EQ(two.select(within, {Value::of(int64_t{40}), Value::of(int64_t{0})}), RowList());
   // A value of another type narrows nothing: SQLite compares.
@@ -81,7 +81,7 @@ TEST(TableRows, AreFoundByTimeInEachPart) {
 
 TEST(TableRows, BackwardsIsTheSameFromTheEnd) {
   TwoParts two;
-  RowPlan plan{{{Test::at_least, kStart}}};
+  RowPlan plan{{{Compare::at_least, kStart}}};
   plan.descending = true;
   EXPECT_EQ(two.select(plan, {Value::of(int64_t{20})}), (RowList{4, 2, 1}));
 }
@@ -93,7 +93,7 @@ TEST(TableRows, AscendingColumnsAreChecked) {
 }
 
 TEST(RowPlan, SurvivesItsText) {
-  RowPlan plan{{{Test::equal, 12}, {Test::at_most, 3}}, {{7, true}, {10, false}}, true};
+  RowPlan plan{{{Compare::equal, 12}, {Compare::at_most, 3}}, {{7, true}, {10, false}}, true};
   const RowPlan read = plan_of(to_text(plan));
   EXPECT_EQ(to_text(read), "=12<3|-7+10|d");
   ASSERT_EQ(read.constraints.size(), 2U);
