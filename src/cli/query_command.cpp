@@ -283,7 +283,10 @@ int query_command(const Arguments& arguments) {
 int export_command(const Arguments& arguments) {
   namespace fs = std::filesystem;
   const std::vector<std::string> words = arguments.all("RUN");
-  const fs::path out = arguments.text("--out").value_or("llmprof.sqlite");
+  fs::path out = arguments.text("--out").value_or("llmprof.sqlite");
+  std::error_code ignored;
+  // A symbolic link stands for its target.
+  if (fs::is_symlink(out, ignored) && path_exists(out)) out = fs::canonical(out, ignored);
   if (path_exists(out) && !arguments.flag("--force")) {
     give_up(ErrorKind::usage,
             fmt::format("{}: exists already; choose another file, or use --force to replace it",

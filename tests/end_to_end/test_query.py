@@ -235,6 +235,11 @@ class Export(unittest.TestCase):
             self.assertIn("llmprof load", lacks["requests"])
             self.assertEqual(run("export", CAPTURE, "--out", out).returncode, 2)
             self.assertEqual(run("export", CAPTURE, "--out", out, "--force").returncode, 0)
+            link = pathlib.Path(folder) / "link.sqlite"
+            link.symlink_to(out)
+            self.assertEqual(run("export", CAPTURE, "--out", link, "--force").returncode, 0)
+            self.assertTrue(link.is_symlink())
+            link.unlink()
             self.assertEqual(run("export", CAPTURE, "--out", pathlib.Path(folder) / "no" / "run.sqlite").returncode, 4)
             self.assertEqual(run("export", CAPTURE, "--out", folder, "--force").returncode, 2)
             self.assertEqual(os.listdir(folder), ["run.sqlite"])
