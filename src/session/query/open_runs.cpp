@@ -29,7 +29,7 @@ std::vector<query::Events> events_of(KeptTraces&& traces) {
 
 // The profile.json that a path stands for; none if it stands for captures.
 std::optional<fs::path> profile_behind(const fs::path& path) {
-  if (path.filename() == kProfileName && is_file(path)) return path;
+  if (is_file(path) && is_profile(path)) return path;
   fs::path folder = path;
   if (!path_exists(path)) {
     const auto run = list_artifacts(path);
@@ -40,7 +40,8 @@ std::optional<fs::path> profile_behind(const fs::path& path) {
     }
     folder = run->folder;
   }
-  if (is_folder(folder) && is_file(folder / kProfileName)) return folder / kProfileName;
+  const fs::path inside = folder / kProfileName;
+  if (is_folder(folder) && is_file(inside) && is_profile(inside)) return inside;
   return std::nullopt;
 }
 
