@@ -26,6 +26,8 @@ constexpr auto kFunctions = std::to_array<CommandFunction>({{"run", run_command}
                                                             {"report", report_command},
                                                             {"open", open_command},
                                                             {"diff", diff_command},
+                                                            {"query", query_command},
+                                                            {"export", export_command},
                                                             {"load", load_command},
                                                             {"artifacts", artifacts_command},
                                                             {"doctor", doctor_command},

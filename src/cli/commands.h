@@ -21,6 +21,8 @@ int diff_command(const Arguments& arguments);
 int artifacts_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
 int load_command(const Arguments& arguments);
+int query_command(const Arguments& arguments);
+int export_command(const Arguments& arguments);
 int arm_command(const Arguments& arguments);
 int disarm_command(const Arguments& arguments);
 int version_command(const Arguments& arguments);

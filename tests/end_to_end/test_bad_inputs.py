@@ -137,6 +137,8 @@ class Matrix(unittest.TestCase):
             out = self.out()
             yield Case(f"{command} of {label}", *command.split(",")[0].split(), *[a for a in arguments if a != "--partial"],
                        "--out", out, names=names, out=out, **more)
+        yield Case(f"query of {label}", "query", path, "SELECT * FROM runs", names=names, **more)
+        yield Case(f"export of {label}", "export", path, "--out", f"{self.out()}.sqlite", names=names, **more)
         yield Case(f"open of {label}", "open", path, names=names, **more)
         yield Case(f"artifacts of {label}", "artifacts", path, names=names, **more)
         out = self.out()
@@ -168,6 +170,7 @@ class Matrix(unittest.TestCase):
             for arguments in (("report", path), ("diff", path, self.good["profile"]), ("diff", self.good["profile"], path)):
                 out = self.out()
                 cases.append(Case(f"{arguments[0]}: {label}", *arguments, "--out", out, out=out, names=path.name))
+            cases.append(Case(f"query: {label}", "query", path, "SELECT * FROM stages, steps", names=path.name))
         self.judge(cases)
 
     def test_records_of_runs(self):

@@ -23,12 +23,13 @@ ALLOWED = {
     "analysis": {"trace", "config", "llm", "profile"},
     "job": {"trace", "config", "profile", "analysis"},
     "exports": {"trace", "profile", "analysis", "job"},
+    "query": {"trace", "profile", "analysis"},
     "compare": {"profile"},
     "report": {"profile", "compare"},
     "page": {"profile", "compare", "report"},
     "session": {"trace", "readers", "capture", "http", "load", "config", "llm", "profile", "analysis", "job", "exports",
-                "compare", "report", "page"},
-    "cli": {"capture", "load", "config", "profile", "compare", "session", "report"},
+                "query", "compare", "report", "page"},
+    "cli": {"capture", "load", "config", "profile", "query", "compare", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}
@@ -48,9 +49,9 @@ LIBRARIES = {
 }
 
 # Who else may: profile.json is read, and env.json, status.json, what the page reads and exports are written, with the
-# library that reads configuration, and capture takes secrets out of the SQLite files that nsys exports.
+# library that reads configuration, capture takes secrets out of the SQLite files that nsys exports, and query runs SQL.
 ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("nlohmann/", "exports"),
-        ("nlohmann/", "capture"), ("nlohmann/", "load"), ("sqlite3.h", "capture")}
+        ("nlohmann/", "capture"), ("nlohmann/", "load"), ("sqlite3.h", "capture"), ("sqlite3.h", "query")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,5 +1,6 @@
 #include "analysis/budget/slow_steps.h"
 #include "analysis/result/parts.h"
+#include "analysis/stages/instance_numbers.h"
 #include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis::result {
@@ -7,12 +8,7 @@ namespace {
 
 class Places {
  public:
-  explicit Places(const Stages& stages) : stages_(stages) {
-    std::vector<uint64_t> next(stages.stages.size(), 0);
-    for (const StageInstance& instance : stages.instances) {
-      in_stage_.push_back(next[instance.stage]++);
-    }
-  }
+  explicit Places(const Stages& stages) : stages_(stages), in_stage_(numbers_in_stage(stages)) {}
 
   [[nodiscard]] std::string stage(InstanceId instance) const {
     return to_printable(stages_.stages[of(instance).stage].name);

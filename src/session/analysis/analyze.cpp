@@ -192,9 +192,9 @@ Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Read
 }
 
 Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& progress,
-                                    OutputFolder& out) {
+                                    OutputFolder& out, KeptTraces* traces) {
   return attempt(
-      [&] { return analyze_all(plan_analysis(options), options, progress, out, {}, nullptr); });
+      [&] { return analyze_all(plan_analysis(options), options, progress, out, {}, traces); });
 }
 
 Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress) {

@@ -36,6 +36,12 @@ struct Analysis {
 // memory can hold that many.
 class KeptTraces {
  public:
+  struct KeptTrace {
+    std::optional<uint64_t> rank;
+    trace::Trace trace;
+    analysis::Results results;
+  };
+
   // `rank` is none if there is no job.
   void keep(std::optional<uint64_t> rank, trace::Trace&& trace, analysis::Results&& results);
 
@@ -51,12 +57,10 @@ class KeptTraces {
   void write_exports(const Exports& wanted, const profile::Profile& profile,
                      Analysis& analysis) const;
 
+  // All that is kept. Fails if the ranks of a job have too many kernels together.
+  Result<std::vector<KeptTrace>> take() &&;
+
  private:
-  struct KeptTrace {
-    std::optional<uint64_t> rank;
-    trace::Trace trace;
-    analysis::Results results;
-  };
   // They refer to data kept here. The error says why there are none.
   [[nodiscard]] Result<exports::ExportSources> sources(const profile::Profile& profile) const;
 
@@ -81,9 +85,14 @@ AnalyzedInputs analyze_planned(AnalysisPlan plan, bool list_failures, Progress& 
 // are analyzed separately. An error means that no report was written.
 Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Reading reading = {});
 
-// The profile that `analyze` would write.
+// The profile that `analyze` would write. `traces` may be null.
 Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& progress,
-                                    OutputFolder& out);
+                                    OutputFolder& out, KeptTraces* traces = nullptr);
+
+// Reads and analyzes a profile's captures again, for outputs that need single events, which
+// profile.json does not contain. For a run folder, these are its captures; for another folder,
+// those that its profile names, if they still exist. Fails if the result differs from the profile.
+KeptTraces read_again(const fs::path& folder, const profile::Profile& profile, Progress& progress);
 
 // Writes the reports, profile.json, the page and the files for other viewers, and adds their paths
 // to the result.

@@ -25,6 +25,14 @@ void KeptTraces::keep(std::optional<uint64_t> rank, trace::Trace&& trace,
   }
 }
 
+Result<std::vector<KeptTraces::KeptTrace>> KeptTraces::take() && {
+  if (!kept_.empty() || kernels_ <= kMostKernelsOfRanks) return std::move(kept_);
+  return fail_input(fmt::format(
+      "the job's ranks have {} kernels together; single events of more than {} are not kept. Name "
+      "the captures of one rank",
+      kernels_, kMostKernelsOfRanks));
+}
+
 Result<exports::ExportSources> KeptTraces::sources(const profile::Profile& profile) const {
   if (kept_.size() == 1 && !kept_.front().rank) {
     exports::ExportSource source{kept_.front().trace, kept_.front().results};

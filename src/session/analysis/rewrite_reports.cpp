@@ -71,34 +71,6 @@ bool is_the_same(const analysis::Results& again, const profile::Profile& profile
          again.stages.steps.size() == profile.steps.size();
 }
 
-// Reads and analyzes a profile's captures again, for outputs that need single events, which
-// profile.json does not contain. For a run folder, these are its captures; for another folder,
-// those that its profile names, if they still exist. Fails if the result differs from the profile.
-KeptTraces read_again(const fs::path& folder, const profile::Profile& profile, Progress& progress) {
-  AnalyzeOptions options;
-  options.inputs = captures_behind(folder, profile);
-  options.requested.selection = profile.selection.value_or(profile::Selection());
-  OutputFolder out(folder, true);
-  AnalysisPlan plan = plan_analysis(options);
-  KeptTraces traces;
-  bool same = false;
-  if (profile.job) {
-    const JobInputs job = inputs_of_job(plan.inputs, options.inputs);
-    if (!job.several()) {
-      give_up(ErrorKind::input, "the captures of its ranks no longer exist");
-    }
-    Analysis ignored;
-    analyze_ranks(plan, job, options, progress, out, &traces, ignored);
-    same = traces.kernel_count() == profile.totals.kernel_count;
-  } else {
-    AnalyzedInputs analyzed = analyze_planned(std::move(plan), true, progress, out);
-    same = is_the_same(analyzed.results, profile);
-    traces.keep(std::nullopt, std::move(analyzed.trace), std::move(analyzed.results));
-  }
-  if (same) return traces;
-  give_up(ErrorKind::input, "the captures no longer match profile.json: kernels or stages differ");
-}
-
 Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
   const fs::path& source = options.inputs.front();
   const fs::path file = find_profile(source);
@@ -149,6 +121,31 @@ Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
 }
 
 }  // namespace
+
+KeptTraces read_again(const fs::path& folder, const profile::Profile& profile, Progress& progress) {
+  AnalyzeOptions options;
+  options.inputs = captures_behind(folder, profile);
+  options.requested.selection = profile.selection.value_or(profile::Selection());
+  OutputFolder out(folder, true);
+  AnalysisPlan plan = plan_analysis(options);
+  KeptTraces traces;
+  bool same = false;
+  if (profile.job) {
+    const JobInputs job = inputs_of_job(plan.inputs, options.inputs);
+    if (!job.several()) {
+      give_up(ErrorKind::input, "the captures of its ranks no longer exist");
+    }
+    Analysis ignored;
+    analyze_ranks(plan, job, options, progress, out, &traces, ignored);
+    same = traces.kernel_count() == profile.totals.kernel_count;
+  } else {
+    AnalyzedInputs analyzed = analyze_planned(std::move(plan), true, progress, out);
+    same = is_the_same(analyzed.results, profile);
+    traces.keep(std::nullopt, std::move(analyzed.trace), std::move(analyzed.results));
+  }
+  if (same) return traces;
+  give_up(ErrorKind::input, "the captures no longer match profile.json: kernels or stages differ");
+}
 
 Result<Analysis> rewrite_reports(const AnalyzeOptions& options, Progress& progress) {
   return attempt([&] { return rewritten_reports(options, progress); });

@@ -8,6 +8,8 @@
 
 #include "base/files.h"
 #include "base/needed.h"
+#include "base/text.h"
+#include "capture/shell.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/run_dir.h"
 
@@ -130,6 +132,13 @@ PageOutcome write_page_file(const std::optional<page::Bundle>& bundle, const fs:
   }
   remove_file(file);
   return {std::nullopt, fmt::format("{} was left out: {}", kPageFile, page::why_no_bundle())};
+}
+
+// Recognized by its first field.
+bool is_profile(const fs::path& file) {
+  constexpr size_t kHead = 256;
+  const std::string head = capture::file_part(file, 0, kHead);
+  return head.starts_with('{') && contains(head, "\"schema_version\"");
 }
 
 }  // namespace llmprof::session

@@ -34,6 +34,9 @@ std::string to_json(const ArtifactList& list);
 // tmp/analyze, or the page itself.
 Result<fs::path> find_page(const fs::path& run);
 
+// Whether a file is a profile.json, whatever its name: a PyTorch trace is JSON too.
+bool is_profile(const fs::path& file);
+
 inline constexpr std::string_view kPageFile = "report.html";
 
 // Where report.html is, or why it is missing.

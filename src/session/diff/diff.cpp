@@ -10,7 +10,6 @@
 #include "base/needed.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "capture/shell.h"
 #include "compare/compare.h"
 #include "compare/gate/gate.h"
 #include "config/conf_files.h"
@@ -156,13 +155,6 @@ void write_all(const DiffOptions& options, DiffOutcome& outcome) {
   if (options.summary) {
     needed(write_named_file(*options.summary, report::diff_summary(outcome.diff)));
   }
-}
-
-// Recognized by its first field: a PyTorch trace is JSON too.
-bool is_profile(const fs::path& file) {
-  constexpr size_t kHead = 256;
-  const std::string head = capture::file_part(file, 0, kHead);
-  return head.starts_with('{') && contains(head, "\"schema_version\"");
 }
 
 // Reads each run of a side, analyzes it if necessary, and times both.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmprof::query {
+
+// A message in which paths are shortened to the names of their files: answers may leave the
+// machine, and folders name users and projects.
+std::string without_paths(std::string_view text);
+
+}  // namespace llmprof::query

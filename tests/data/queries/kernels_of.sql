@@ -1,0 +1,1 @@
+SELECT * FROM kernels_of(1) ORDER BY start_ns DESC LIMIT 3 OFFSET 1

@@ -1,0 +1,156 @@
+"""Asks the real llmprof in SQL, and says what profile.json has for the same tables."""
+import json
+import pathlib
+import sqlite3
+
+from program import run
+
+# Where profile.json has a table's rows: lists, or values by name, in each other; the columns that identify the lists
+# around them ("#": the index; "*": the name of values by name), and the column of plain values.
+PATHS = {
+    "devices": (["context", "gpus"], []),
+    "device_totals": (["totals", "devices"], []),
+    "device_time": (["device_time"], []),
+    "device_idle": (["device_time", "idle_causes"], [("device", "device")]),
+    "copy_totals": (["copies"], []),
+    "stages": (["stages"], []),
+    "instances": (["stages", "instances"], [("stage", "name"), ("instance", "#")]),
+    "instance_classes": (["stages", "instances", "classes_ns"],
+                         [("stage", "name"), ("instance", "#"), ("class", "*"), "ns"]),
+    "instance_budget": (["stages", "instances", "budget_ns"],
+                        [("stage", "name"), ("instance", "#"), ("part", "*"), "ns"]),
+    "stage_budget": (["stages", "budget"], [("stage", "name")]),
+    "stage_cost": (["stages", "cost"], [("stage", "name")]),
+    "steps": (["steps"], [("step", "#")]),
+    "step_classes": (["steps", "classes_ns"], [("step", "#"), ("class", "*"), "ns"]),
+    "slow_steps": (["slow_steps"], []),
+    "slow_step_reasons": (["slow_steps", "reasons"], [("step", "step")]),
+    "gaps": (["gaps"], []),
+    "repeated_gaps": (["repeated_gaps"], []),
+    "layers": (["layers"], []),
+    "findings": (["findings"], [("finding", "#")]),
+    "finding_values": (["findings", "values"], [("finding", "#")]),
+    "savings": (["recoverable", "parts"], [("stage", "stage")]),
+    "kernel_savings": (["recoverable", "kernels"], [("stage", "stage")]),
+    "diagnostics": (["diagnostics"], []),
+    "classes": (["classes"], []),
+    "kernel_totals": (["kernels"], []),
+    "kernel_stages": (["kernels", "stages"], [("kernel_name", "kernel_name"), ("stage", "*")]),
+    "kernel_shapes": (["kernels", "shapes"], [("kernel_name", "kernel_name")]),
+    "kernel_metrics": (["kernels", "metrics"], [("kernel_name", "kernel_name"), ("metric", "*")]),
+    "roofline": (["roofline", "kernels"], []),
+    "operator_totals": (["operators"], []),
+    "requests": (["requests", "items"], [("request", "#")]),
+    "request_parts": (["requests", "items", "parts_ns"], [("request", "#"), ("part", "*"), "ns"]),
+    "request_ttft_parts": (["requests", "items", "ttft_parts_ns"], [("request", "#"), ("part", "*"), "ns"]),
+    "request_gaps": (["requests", "slowest_gaps"], [("gap", "#")]),
+    "request_batches": (["requests", "batches"], [("batch", "#")]),
+    "request_delays": (["requests", "delays"], []),
+    "request_delayers": (["requests", "delayers"], []),
+    "request_tails": (["requests", "tail", "parts"], [("figure", "figure")]),
+    "steps_by_size": (["requests", "steps_by_size"], []),
+    "ranks": (["ranks"], []),
+    "rank_times": (["ranks", "between"], [("rank", "rank")]),
+    "rank_stages": (["ranks", "stages"], [("rank", "rank")]),
+    "rank_steps": (["ranks", "steps"], [("rank", "rank"), ("step", "#")]),
+    "collectives": (["job", "collectives"], []),
+    "stragglers": (["job", "stragglers"], []),
+    "rank_groups": (["job", "groups"], []),
+}
+# Values by name, which are tables of their own.
+BY_NAME = {"classes_ns", "budget_ns", "parts_ns", "ttft_parts_ns", "classes", "metrics", "stages"}
+# Never columns, and columns in which paths are shortened.
+KEPT = {"path", "command", "file"}
+SHORTENED = {"message", "evidence", "advice", "title", "host", "reason", "why_not", "state_detail", "note"}
+
+
+def ask(runs, sql, *options):
+    """The answer to one statement, as JSON."""
+    runs = [runs] if isinstance(runs, (str, pathlib.Path)) else runs
+    done = run("query", *runs, sql, "--format", "json", "--limit", 10_000_000, *options)
+    if done.returncode != 0:
+        raise AssertionError(f"{sql}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def ask_all(runs, statements):
+    """The answers to several statements of one session."""
+    runs = [runs] if isinstance(runs, (str, pathlib.Path)) else runs
+    done = run("query", *runs, ";\n".join(statements), "--format", "json", "--limit", 10_000_000)
+    if done.returncode != 0:
+        raise AssertionError(f"{statements}: exit {done.returncode}: {done.stderr}")
+    decoder, text, answers = json.JSONDecoder(), done.stdout.lstrip(), []
+    while text:
+        answer, end = decoder.raw_decode(text)
+        answers.append(answer)
+        text = text[end:].lstrip()
+    return answers
+
+
+def dicts(answer):
+    names = [column["name"] for column in answer["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in answer["rows"]]
+
+
+def as_cell(value):
+    """What a cell shows of a value in profile.json; None for what no column shows."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value
+
+
+def cells(row, prefix=""):
+    """name -> value of the members of an object and of those within it. Lists of numbers and of objects, and values by
+    name, are no cells."""
+    found = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and name in BY_NAME:
+            continue
+        if isinstance(value, dict):
+            found |= cells(value, f"{prefix}{name}_")
+        elif isinstance(value, list):
+            is_extent = len(value) == 3 and all(isinstance(item, int) for item in value)
+            if value and is_extent and name in ("grid", "block", "block_size", "commonest_grid"):
+                found[prefix + name] = as_cell(value)
+        elif name not in KEPT:
+            found[prefix + name] = as_cell(value)
+    return found
+
+
+def expected_rows(profile, table):
+    """The rows of a table as dicts, from profile.json alone."""
+    path, keys = PATHS[table]
+    named = [key for key in keys if not isinstance(key, str)]
+    plain = next((key for key in keys if isinstance(key, str)), None)
+    rows = []
+
+    def collect(value, rest, row, depth):
+        if value is None:
+            return
+        if not rest:
+            rows.append({**cells(value), **row} if plain is None else {**row, plain: value})
+            return
+        inner = value.get(rest[0]) if isinstance(value, dict) else None
+        if isinstance(inner, list):
+            items = [("#", index, item) for index, item in enumerate(inner)]
+        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "job", "roofline"):
+            items = [("*", name, item) for name, item in inner.items()]
+        else:
+            collect(inner, rest[1:], row, depth)
+            return
+        for kind, key, item in items:
+            own = dict(row)
+            if depth < len(named):
+                column, member = named[depth]
+                own[column] = key if member == kind else item[member] if member not in ("#", "*") else key
+            collect(item, rest[1:], own, depth + 1)
+
+    collect(profile, path, {}, 0)
+    return rows
+
+
+def sqlite_rows(file, sql):
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
+        return [list(row) for row in database.execute(sql)]
