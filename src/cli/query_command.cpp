@@ -155,6 +155,7 @@ void print_schema(const std::vector<std::string>& names, const Arguments& argume
   for (const std::string& name : names) {
     if (std::ranges::find(tables, name, &Table::name) != tables.end()) continue;
     std::vector<std::string_view> known;
+    known.reserve(tables.size());
     for (const Table& table : tables) known.emplace_back(table.name);
     const auto close = nearest(name, known);
     give_up(ErrorKind::usage, fmt::format("no such table: {}{}", to_printable(name),

@@ -116,7 +116,7 @@ void add_ranked(sqlite3_context* context, int /*count*/, sqlite3_value** values)
   auto* const ranked = aggregate_of<Ranked>(context, true);
   if (ranked == nullptr) return sqlite3_result_error_nomem(context);
   const double percent = sqlite3_value_double(values[1]);
-  if (!(percent >= 0 && percent <= 100)) {
+  if (percent < 0 || percent > 100) {
     return sqlite3_result_error(context, "percentile: the percent must be 0 to 100", -1);
   }
   ranked->fraction = percent / 100;

@@ -105,8 +105,9 @@ EventColumns joined(std::vector<EventColumns> parts) {
 namespace detail {
 
 EventColumns columns_of_owners(
-    std::function<const std::vector<analysis::InstanceId>&(const analysis::WorkOwners&)> instances,
-    std::function<const std::vector<analysis::StepId>&(const analysis::WorkOwners&)> steps) {
+    const std::function<const std::vector<analysis::InstanceId>&(const analysis::WorkOwners&)>&
+        instances,
+    const std::function<const std::vector<analysis::StepId>&(const analysis::WorkOwners&)>& steps) {
   using enum ColumnType;
   // By instance, what the column shows of it.
   const auto of_instance = [&](const char* name, ColumnType type, const char* meaning,

@@ -150,8 +150,9 @@ EventColumns queue_columns(TableOf table_of) {
 namespace detail {
 // The columns of an owner, where it is: `stages` has no owners if there are no stages.
 EventColumns columns_of_owners(
-    std::function<const std::vector<analysis::InstanceId>&(const analysis::WorkOwners&)> instances,
-    std::function<const std::vector<analysis::StepId>&(const analysis::WorkOwners&)> steps);
+    const std::function<const std::vector<analysis::InstanceId>&(const analysis::WorkOwners&)>&
+        instances,
+    const std::function<const std::vector<analysis::StepId>&(const analysis::WorkOwners&)>& steps);
 }  // namespace detail
 
 template <class OwnersOf>

@@ -101,6 +101,7 @@ EventColumn layer_column() {
           [](const EventSource& source) {
             const analysis::Layers& layers = source.results.layers;
             std::vector<std::string> names;
+            names.reserve(layers.rows.size());
             for (const profile::Layer& layer : layers.rows) names.push_back(layer.name);
             return coded(EventSource::texts(std::move(names)), [&layers](size_t row) {
               return row < layers.of_kernel.size() ? layers.of_kernel[row].value : UINT32_MAX;

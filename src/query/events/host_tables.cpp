@@ -30,7 +30,7 @@ std::optional<std::string> lack_of_ranges(const Profile& /*profile*/, size_t row
          "profile --trace cuda,nvtx PROGRAM`";
 }
 
-std::optional<std::string> lack_of_operators(const Profile& profile, size_t rows) {
+std::optional<std::string> lack_of_operator_calls(const Profile& profile, size_t rows) {
   if (rows > 0) return std::nullopt;
   if (profile.operators_found.why_not) return without_paths(*profile.operators_found.why_not);
   return "no single calls of operators were recorded. Record them with torch.profiler";
@@ -123,7 +123,7 @@ Table operators() {
       "operator_totals",
       joined({first_columns("operator"), time_columns(kOperators), std::move(own),
               thread_columns(kOperators)}),
-      [](const trace::Trace& trace) { return trace.operators.size(); }, lack_of_operators);
+      [](const trace::Trace& trace) { return trace.operators.size(); }, lack_of_operator_calls);
 }
 
 // The name of a program without its folder and arguments.
@@ -141,6 +141,7 @@ Table processes() {
       {{"name", text, "", "name of the program, without its folder and arguments"},
        [](const EventSource& source) {
          std::vector<std::string> names;
+         names.reserve(source.trace.processes.size());
          for (const auto& process : source.trace.processes) {
            names.push_back(program_name(process.name));
          }
@@ -170,6 +171,7 @@ Table threads() {
       {{"name", text, "", "name of the thread; null if unknown"},
        [](const EventSource& source) {
          std::vector<std::string> names;
+         names.reserve(source.trace.threads.size());
          for (const auto& thread : source.trace.threads) {
            names.push_back(to_printable(without_paths(thread.name)));
          }

@@ -40,7 +40,7 @@ std::optional<fs::path> profile_behind(const fs::path& path) {
     }
     folder = run->folder;
   }
-  const fs::path inside = folder / kProfileName;
+  fs::path inside = folder / kProfileName;
   if (is_folder(folder) && is_file(inside) && is_profile(inside)) return inside;
   return std::nullopt;
 }

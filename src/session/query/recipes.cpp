@@ -71,6 +71,7 @@ query::Parameter read_value(const Recipe::Variable& variable, std::string_view t
 template <class Items>
 std::vector<std::string_view> names_of(const Items& items) {
   std::vector<std::string_view> names;
+  names.reserve(items.size());
   for (const auto& item : items) names.emplace_back(item.name);
   return names;
 }
