@@ -1,10 +1,8 @@
 """docs/query.md: every command runs and answers. docs/query-schema.md is what the program says; `--rewrite` writes it."""
 import json
-import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,7 +12,6 @@ from program import DATA, ROOT, run
 
 PAGE = ROOT / "docs" / "query.md"
 SCHEMA = ROOT / "docs" / "query-schema.md"
-SERVING = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures")) / "serving"
 
 
 def rows_of(*words):
@@ -61,11 +58,7 @@ class Page(unittest.TestCase):
         (cls.folder / "ranks").mkdir()
         job_captures.pytorch_job(cls.folder / "ranks", ranks=2)
         cls.analyze("JOB", cls.folder / "ranks")
-        if SERVING.is_dir():
-            log = cls.folder / "server.llmtrace"
-            with open(log, "wb") as file:
-                subprocess.run(["xz", "-dc", SERVING / "llama_server_planted.llmtrace.xz"], stdout=file, check=True)
-            cls.analyze("SERVED", log, SERVING / "llama_server_planted.requests.json.gz")
+        cls.analyze("SERVED", DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json")
 
     @classmethod
     def analyze(cls, name, *captures):
@@ -81,8 +74,6 @@ class Page(unittest.TestCase):
         for command in commands:
             words = shlex.split(command)
             self.assertEqual(words[0], "llmprof", command)
-            if "SERVED" in words and "SERVED" not in self.runs:
-                continue
             done = run(*(self.runs.get(word, word) for word in words[1:]), cwd=self.folder)
             self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
             self.assertNotIn("no rows", done.stdout, command)

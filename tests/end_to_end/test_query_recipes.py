@@ -3,17 +3,14 @@ from the capture itself."""
 import collections
 import json
 import math
-import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
 import job_captures
-from program import DATA, ROOT, run
+from program import DATA, run
 from query_tables import ask, dicts, sqlite_rows
 
-SHARED = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures")) / "serving"
 NSYS = DATA / "h200-decoder" / "nsys.sqlite"
 
 
@@ -215,12 +212,8 @@ class Recipes(unittest.TestCase):
         self.assertTrue(all(row[2] == row[3] for row in steps))
 
     def test_requests(self):
-        if not SHARED.is_dir():
-            self.skipTest("needs ../shared/captures, which is not here")
-        log = self.folder / "llama_server_planted.llmtrace"
-        with open(log, "wb") as file:
-            subprocess.run(["xz", "-dc", SHARED / "llama_server_planted.llmtrace.xz"], stdout=file, check=True)
-        bundle, profile = self.analyzed("served", log, SHARED / "llama_server_planted.requests.json.gz")
+        bundle, profile = self.analyzed("served", DATA / "collector_log" / "served.llmtrace",
+                                        DATA / "requests" / "served.json")
         requests = profile["requests"]
         done = [item for item in requests["items"] if item["status"] == "completed" and not item["warm_up"]]
         rows = self.ask(bundle, "slowest_requests", rows=3)

@@ -23,6 +23,7 @@ RUNS = {
     "eager": [DATA / "h200-collector" / "llama_eager.llmtrace.gz"],
     "serving": [DATA / "h200-serving" / "nsys.sqlite"],
     "CPU": [DATA / "cpu-llm"],
+    "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
     "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
 }
 if SHARED.is_dir():
@@ -92,9 +93,8 @@ class Tables(unittest.TestCase):
                         self.assertEqual(row[column], value, f"{name}: {table}.{column}")
                         compared[table] += 1
         never = set(PATHS) - set(compared) - {"device_idle"}
-        needs_shared = {table for table in PATHS if table.startswith(("request", "steps_by_size"))}
         needs_job = {"ranks", "rank_times", "rank_stages", "rank_steps", "collectives", "stragglers", "rank_groups"}
-        self.assertLessEqual(never, needs_shared | needs_job | {"stage_cost"})
+        self.assertLessEqual(never, needs_job | {"stage_cost"})
 
     def test_kernels_sum_to_the_totals(self):
         for name, bundle, profile in self.each_run():
@@ -212,9 +212,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(dict(rows), {row["name"]: row["calls"] for row in profile_of["PyTorch"]["operators"]})
 
     def test_tokens_are_those_of_their_requests(self):
-        if "shared: requests" not in self.bundles:
-            self.skipTest("needs ../shared/captures, which is not here")
-        bundle = self.bundles["shared: requests"]
+        bundle = self.bundles["requests"]
         items = json.loads((bundle / "profile.json").read_text(encoding="utf-8"))["requests"]["items"]
         rows = ask(bundle, "SELECT request, chunk, time_ns, gap_ns, batch FROM tokens")["rows"]
         expected = []
