@@ -27,8 +27,8 @@ Result<CaCertificates> find_ca_certificates(const std::string& named,
     }
     return CaCertificates{named, {}};
   }
-  const CaCertificates set = {environment_variable("SSL_CERT_FILE"),
-                              environment_variable("SSL_CERT_DIR")};
+  CaCertificates set = {environment_variable("SSL_CERT_FILE"),
+                        environment_variable("SSL_CERT_DIR")};
   if (!set.file.empty() || !set.folder.empty()) return set;
   std::string tried;
   for (const char* file : kFiles) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace llmprof::http {
 
@@ -13,8 +14,8 @@ namespace {
 // One GET on a loop of its own.
 class Getting {
  public:
-  Getting(const Url& url, const ClientOptions& options)
-      : url_(url), client_(Client::create(loop_, options)) {}
+  Getting(Url url, const ClientOptions& options)
+      : url_(std::move(url)), client_(Client::create(loop_, options)) {}
 
   // `is_enough`, asked behind every piece, ends the exchange.
   Result<Answer> get(std::chrono::milliseconds timeout, ClientRequest request,

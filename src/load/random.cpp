@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace llmprof::load {
 namespace {
@@ -59,7 +60,6 @@ uint64_t Random::between(uint64_t least, uint64_t most) {
 double Random::exponential(double mean) { return -mean * portable_log(fraction()); }
 
 double portable_log(double x) {
-  constexpr double kLog2 = 0x1.62e42fefa39efp-1;
   constexpr double kHalfRoot2 = 0x1.6a09e667f3bcdp-1;
   constexpr int kTerms = 12;
   int exponent = 0;
@@ -73,7 +73,7 @@ double portable_log(double x) {
   const double square = s * s;
   double sum = 0;
   for (int term = kTerms; term >= 0; --term) sum = sum * square + 1.0 / (2 * term + 1);
-  return exponent * kLog2 + 2 * s * sum;
+  return exponent * std::numbers::ln2 + 2 * s * sum;
 }
 
 }  // namespace llmprof::load

@@ -47,8 +47,8 @@ std::optional<double> factor(std::string_view text) {
   if (!text.ends_with('x')) return std::nullopt;
   text.remove_suffix(1);
   const auto value = llmprof::parse_decimal(text);
-  if (!value || !(*value >= 1 && *value <= kMostTimesAsSlow)) return std::nullopt;
-  return value;
+  const bool is_one = value && *value >= 1 && *value <= kMostTimesAsSlow;
+  return is_one ? value : std::nullopt;
 }
 
 // Whether the key belongs to this fault, and its value is one.

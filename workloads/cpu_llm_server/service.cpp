@@ -32,7 +32,7 @@ Service::Service(llmprof::http::EventLoop& loop, std::string model, EngineOption
         loop.post([this, tokens = std::move(tokens)] { deliver(tokens); });
       }) {}
 
-void Service::handle(ServerRequest request, const std::shared_ptr<Responder>& responder) {
+void Service::handle(const ServerRequest& request, const std::shared_ptr<Responder>& responder) {
   const std::string_view path = request.path();
   const bool generates = path == "/v1/completions" || path == "/v1/chat/completions";
   const bool informs = path == "/health" || path == "/v1/models";

@@ -18,7 +18,7 @@ class Service {
   Service(llmprof::http::EventLoop& loop, std::string model, EngineOptions options,
           Journal* journal);
 
-  void handle(llmprof::http::ServerRequest request,
+  void handle(const llmprof::http::ServerRequest& request,
               const std::shared_ptr<llmprof::http::Responder>& responder);
 
  private:

@@ -17,8 +17,8 @@ using trace::kNoTime;
 // As the report has it: a double of Unix seconds, whose steps are 238 ns.
 double unix_seconds(Nanoseconds time) {
   constexpr auto kSecond = static_cast<Nanoseconds>(kNanosecondsPerSecond);
-  return static_cast<double>(time / kSecond) +
-         static_cast<double>(time % kSecond) / kNanosecondsPerSecond;
+  const Nanoseconds seconds = time / kSecond;
+  return static_cast<double>(seconds) + static_cast<double>(time % kSecond) / kNanosecondsPerSecond;
 }
 
 struct WeightedValue {

@@ -111,7 +111,7 @@ LoadVerdict judge_load(std::span<const SentRequest> requests) {
   const double begin = kRampUpShare * whole;
   double sent = 0;
   for (size_t i = 0; i < requests.size(); ++i) {
-    const double time = static_cast<double>(requests[i].sent - first);
+    const auto time = static_cast<double>(requests[i].sent - first);
     if (time < begin) continue;
     const double place = (time - begin) / (whole - begin) * double{kParts};
     PartMeans& part = parts[std::min(static_cast<size_t>(place), kParts - 1)];

@@ -16,8 +16,8 @@ namespace {
 using profile::Request;
 using profile::Requests;
 
-// Clients send equal schedules at times that differ by less.
-constexpr double kSameTime_ms = 1;
+// Clients send equal schedules at times that differ by less (ms).
+constexpr double kSameTime = 1;
 // Share of the requests by which failures may differ between sides that are compared.
 constexpr double kSameFailures = 0.01;
 // Share of the output tokens by which sides may differ without a note.
@@ -60,7 +60,7 @@ struct Schedule {
 
   [[nodiscard]] bool equals(const Schedule& other) const {
     return std::ranges::equal(after_first, other.after_first,
-                              [](double a, double b) { return std::abs(a - b) <= kSameTime_ms; });
+                              [](double a, double b) { return std::abs(a - b) <= kSameTime; });
   }
   [[nodiscard]] std::string text() const {
     const double last = after_first.empty() ? 0 : after_first.back();

@@ -158,7 +158,7 @@ Result<void> read_aiperf_file(const std::filesystem::path& path, trace::TraceBui
   file.source = trace::RequestSource::aiperf;
   file.clock = trace::RequestClock::wall;
   AiperfRequest request;
-  const auto read = read_request_lines(
+  auto read = read_request_lines(
       path, rows, [&](dom::object object, RequestRow& row) { return request.read(object, row); });
   if (!read) return read;
   rows.set_wall_clock(0);

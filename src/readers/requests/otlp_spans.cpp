@@ -119,6 +119,7 @@ class RequestSpans {
     std::string why = "it has no spans";
     if (!names_.empty()) {
       std::vector<std::string> names;
+      names.reserve(names_.size());
       for (const std::string& name : names_) names.push_back(shortened(to_printable(name), 40));
       why = fmt::format("its spans are: {}", fmt::join(names, ", "));
     } else if (malformed_ > 0) {

@@ -86,7 +86,7 @@ Result<void> read_sglang_server_file(const std::filesystem::path& path,
   RequestRows rows(path, builder);
   rows.set_tool("SGLang request metrics", {});
   SglangServerRequest request;
-  const auto read = read_request_lines(
+  auto read = read_request_lines(
       path, rows, [&](dom::object object, RequestRow& row) { return request.read(object, row); });
   if (!read) return read;
   trace::RequestFile& file = rows.file();

@@ -64,7 +64,7 @@ std::vector<const Comparison*> with_answer(const std::vector<const Comparison*>&
 std::string name_of(const Comparison& comparison, bool on_cpu) {
   Comparison plain = comparison;
   plain.statistic = compare::Statistic::mean;
-  const std::string words = quantity_words(plain, on_cpu);
+  std::string words = quantity_words(plain, on_cpu);
   if (comparison.quantity.measured == compare::Measured::goodput) return words;
   return fmt::format("{} ({})", words, to_string(comparison.statistic));
 }
@@ -136,6 +136,7 @@ std::string requests_words(const Diff& diff) {
   }
   const auto changed = with_answer(all, Answer::changed);
   std::vector<std::string> parts;
+  parts.reserve(changed.size());
   for (const Comparison* each : changed) parts.push_back(changed_words(*each, on_cpu));
   if (const auto unchanged = with_answer(all, Answer::unchanged); !unchanged.empty()) {
     parts.push_back(fmt::format("{} {} unchanged within {}", names_of(unchanged, on_cpu),

@@ -293,7 +293,6 @@ std::string summary_words(const Diff& diff) {
   }
   if (diff.identical) return "Both sides hold the same measurements.";
   const std::string requests = requests_clause(diff);
-  std::string stages;
   if (diff.stages.empty() || diff.stages.front().unit == compare::TimeUnit::capture) {
     if (!requests.empty()) return sentence(requests);
     return "No stage was found on both sides; kernels of whole captures are listed side by side.";

@@ -66,8 +66,9 @@ void draw_part_legend(const std::vector<RequestPart>& parts, double y, Svg& svg)
   const double column = (kPlotWidth - 2 * kPlotMargin) / kTailLegendColumns;
   for (size_t i = 0; i < parts.size(); ++i) {
     const RequestPartLook look = look_of(parts[i]);
+    const size_t row = i / kTailLegendColumns;
     const double left = kPlotMargin + column * static_cast<double>(i % kTailLegendColumns);
-    const double top = y + kTailLegendRow * static_cast<double>(i / kTailLegendColumns);
+    const double top = y + kTailLegendRow * static_cast<double>(row);
     svg.bar(left, top - 8, 12, 12, look.color);
     svg.text(left + 20, top + 2.5, look.shown);
   }

@@ -30,6 +30,7 @@ int64_t wall_clock_at_zero() {
 std::string slo_text(const std::vector<profile::Objective>& objectives) {
   if (objectives.empty()) return "null";
   std::vector<std::string> limits;
+  limits.reserve(objectives.size());
   for (const profile::Objective& each : objectives) {
     limits.push_back(
         fmt::format("\"{}_ms\":{}", profile::to_string(each.figure), each.limit.value));
