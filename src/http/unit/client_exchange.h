@@ -12,9 +12,9 @@ namespace llmprof::http {
 
 // One request and what became of it.
 struct ClientExchange {
-  ClientExchange(asio::io_context& context, Client::ExchangeId own_id, const Endpoint& place,
+  ClientExchange(asio::io_context& context, Client::ExchangeId own_id, Endpoint place,
                  ExchangeEvents called)
-      : id(own_id), endpoint(place), events(std::move(called)), timeout(context) {}
+      : id(own_id), endpoint(std::move(place)), events(std::move(called)), timeout(context) {}
 
   Client::ExchangeId id;
   Endpoint endpoint;

@@ -24,7 +24,7 @@ using boost::system::error_code;
 struct ArrivingBody {
   using value_type = std::string;
 
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): Beast names it
    public:
     template <bool is_request, class Fields>
     reader(beast::http::header<is_request, Fields>& /*header*/, value_type& body) : body_(body) {}
