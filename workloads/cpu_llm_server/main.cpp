@@ -82,9 +82,9 @@ int serve(const cpu_llm_server::ServerOptions& options) {
 int main(int count, char** values) {
   try {
     const auto read = cpu_llm_server::read_options(count, values);
-    if (const auto* ending = std::get_if<cpu_llm_server::Ending>(&read)) {
-      fmt::print(ending->exit_code == 0 ? stdout : stderr, "{}", ending->text);
-      return ending->exit_code;
+    if (const auto* at_once = std::get_if<cpu_llm_server::Ending>(&read)) {
+      fmt::print(at_once->exit_code == 0 ? stdout : stderr, "{}", at_once->text);
+      return at_once->exit_code;
     }
     return serve(std::get<cpu_llm_server::ServerOptions>(read));
   } catch (const std::bad_alloc&) {

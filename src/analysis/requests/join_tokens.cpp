@@ -1,6 +1,8 @@
 #include "analysis/requests/join_tokens.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
 #include "analysis/budget/budget_basis.h"
 #include "analysis/requests/chunk_placement.h"
@@ -125,21 +127,76 @@ class Placement : ChunkPlacement {
   // whichever chunk arrived soonest, and the others' from that.
   void place_in_runs() {
     latest_ = result_.batch;
-    for (uint32_t chunk = 1; chunk < chunks_.size(); ++chunk) {
-      if (is_first(chunk) || !placed(chunk) || !placed(chunk - 1)) continue;
-      const auto next = next_in_run(chunk);
-      if (!next || *next >= result_.batch[chunk]) continue;
-      put(chunk, *next);
+    for (const TokenRequest& request : requests_) {
+      if (request.chunks == 0) continue;
+      const uint32_t first = request.first_chunk;
+      if (placed(first)) move_run(first, run_from(first, request, latest_[first]));
     }
+    for (const TokenRequest& request : requests_) let_come_back(request);
+  }
+
+  // The batches of this chunk and those behind it, up to a break, if it is of `batch` and the
+  // sequence is not evicted.
+  [[nodiscard]] std::vector<uint32_t> run_from(uint32_t chunk, const TokenRequest& request,
+                                               uint32_t batch) const {
+    std::vector<uint32_t> run{batch};
+    for (++chunk; chunk < request.first_chunk + request.chunks && placed(chunk); ++chunk) {
+      const auto next = next_in_run(chunk, run.back());
+      if (!next) break;
+      run.push_back(std::min(*next, latest_[chunk]));
+    }
+    return run;
   }
   // None behind a break.
-  [[nodiscard]] std::optional<uint32_t> next_in_run(uint32_t chunk) const {
+  [[nodiscard]] std::optional<uint32_t> next_in_run(uint32_t chunk, uint32_t before) const {
     uint32_t left = width(chunk);
-    for (uint32_t batch = result_.batch[chunk - 1] + 1; batch < batches_.size(); ++batch) {
+    for (uint32_t batch = before + 1; batch < batches_.size(); ++batch) {
       if (batches_[batch].after_break) break;
       if (batches_[batch].decodes && --left == 0) return batch;
     }
     return std::nullopt;
+  }
+  void move_run(uint32_t chunk, std::span<const uint32_t> run) {
+    for (const uint32_t batch : run) put(chunk++, batch);
+  }
+
+  // All chunks from some one on arrived late: its sequence was evicted before that, if batches then
+  // have their rows explained better, or as well, and this one arrived later than others ever do.
+  void let_come_back(const TokenRequest& request) {
+    for (uint32_t i = 1; i < request.chunks; ++i) {
+      const uint32_t chunk = request.first_chunk + i;
+      if (!placed(chunk) || !placed(chunk - 1) || late_by(chunk) <= late_by(chunk - 1)) continue;
+      const auto run = run_from(chunk, request, latest_[chunk]);
+      const int64_t better = explained_by(chunk, run);
+      const bool is_far = delay(chunk, result_.batch[chunk]) > longest_;
+      if (better > 0 || (better == 0 && is_far)) move_run(chunk, run);
+    }
+  }
+  [[nodiscard]] uint32_t late_by(uint32_t chunk) const {
+    return latest_[chunk] - result_.batch[chunk];
+  }
+  // By how many rows the batches would be explained better if chunks were of these ones.
+  [[nodiscard]] int64_t explained_by(uint32_t chunk, std::span<const uint32_t> run) const {
+    std::map<uint32_t, int64_t> more;  // tokens, by batch
+    for (const uint32_t batch : run) {
+      for (uint32_t i = 0; i < width(chunk); ++i) {
+        --more[result_.batch[chunk] - i];
+        ++more[batch - i];
+      }
+      ++chunk;
+    }
+    int64_t better = 0;
+    for (const auto& [batch, tokens] : more) {
+      better += unexplained(batch, 0) - unexplained(batch, tokens);
+    }
+    return better;
+  }
+  // Rows without a token and tokens without a row. Rows of batches with prompts may be of those.
+  [[nodiscard]] int64_t unexplained(uint32_t batch, int64_t more) const {
+    if (!batches_[batch].rows) return 0;
+    const auto rows = static_cast<int64_t>(*batches_[batch].rows);
+    const int64_t excess = result_.tokens[batch] + more - rows;
+    return excess < 0 && batches_[batch].takes_prompts ? 0 : std::abs(excess);
   }
 
   // An evicted sequence goes on in later batches: the rest of its run moves out of batches that

@@ -99,6 +99,15 @@ TEST(JoinTokensTest, AnEvictedRequestKeepsItsFirstToken) {
   EXPECT_EQ(chance.batches(), (std::vector{-1, 5, 6, 1, 2, 3, 4, 5, 6}));
 }
 
+// While it is out, other prompts begin, whose rows have no token: its tokens would fit there.
+TEST(JoinTokensTest, AnEvictedRequestDoesNotTakeTheRowsOfPrompts) {
+  Client client;
+  client.batch(10, 1, true).batch(20, 1).batch(30, 1, true).batch(40, 1, true).batch(50, 1, true);
+  client.batch(60, 1).batch(70, 1).batch(80, 1).batch(90, 1);
+  client.request(1, {10.1, 20.1, 60.1, 70.1, 80.1, 90.1});
+  EXPECT_EQ(client.batches(), (std::vector{0, 1, 5, 6, 7, 8}));
+}
+
 TEST(JoinTokensTest, AChunkOfSeveralTokensIsOfSeveralBatchesUnlessTheEngineSpeculates) {
   Client client;
   client.batch(10, 1, true).batch(20, 1).batch(30, 1).batch(40, 1);
