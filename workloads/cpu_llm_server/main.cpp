@@ -64,9 +64,9 @@ int serve(const cpu_llm_server::ServerOptions& options) {
   Service service(loop, options.model, options.engine, journal ? &*journal : nullptr);
   auto server = llmprof::http::Server::listen(
       loop, options.port,
-      [&](llmprof::http::ServerRequest request,
+      [&](const llmprof::http::ServerRequest& request,
           const std::shared_ptr<llmprof::http::Responder>& responder) {
-        service.handle(std::move(request), responder);
+        service.handle(request, responder);
       });
   if (!server) return failed(server.error());
   const EndBySignal ends(loop);

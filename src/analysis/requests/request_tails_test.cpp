@@ -87,7 +87,8 @@ TEST(RequestTailsTest, CompareTheSlowestWithThoseAroundTheMedian) {
 // Of 100 ms, 20 were not recorded; of 90 ms, 5.
 TEST(RequestTailsTest, ValuesWithMuchUnrecordedTimeAreLeftOut) {
   TenRequests requests;
-  const auto& tails = requests.recorded_without(9, 20 * kMillisecond).recorded_without(8, 5 * kMillisecond).tails();
+  const auto& tails =
+      requests.recorded_without(9, 20 * kMillisecond).recorded_without(8, 5 * kMillisecond).tails();
   const auto* p90 = find_tail(tails, 0.9);
   ASSERT_NE(p90, nullptr);
   EXPECT_DOUBLE_EQ(p90->above.value, 90);

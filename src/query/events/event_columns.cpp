@@ -124,6 +124,7 @@ EventColumns columns_of_owners(
   return {of_instance("stage", text, "stage that it belongs to; null outside stages",
                       [](const analysis::Stages& stages) {
                         std::vector<std::string> names;
+                        names.reserve(stages.instances.size());
                         for (const auto& instance : stages.instances) {
                           names.push_back(to_printable(stages.stages[instance.stage].name));
                         }
