@@ -88,11 +88,9 @@ export function partsTable(words: RequestWords, requests: Requests): HTMLElement
   }).element;
 }
 
-/** `origin`: when the first request was sent, in ns on the capture's clock. */
 export function slowestTable(
   words: RequestWords,
   requests: Requests,
-  origin: number,
   onChoose: (gap: RequestGap) => void,
 ): HTMLElement {
   const longest = Math.max(...requests.slowest_gaps.map((gap) => gap.ns), 1);
@@ -123,13 +121,7 @@ export function slowestTable(
         ],
       },
       { id: "by", title: "most delayed by", value: (gap) => gap.most_delayed_by ?? "-" },
-      {
-        id: "at",
-        title: "start (ms)",
-        of: "ms after the first request, as in the waterfall",
-        value: (gap) => gap.start_ms - origin / 1e6,
-        format: ms,
-      },
+      { id: "at", title: "start (ms)", of: "ms on the capture's clock", value: (gap) => gap.start_ms, format: ms },
     ],
   }).element;
 }

@@ -115,7 +115,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
     requests.slowest_gaps.length > 0 &&
       section(
         "Slowest tokens",
-        slowestTable(words, requests, model.origin, (gap) => {
+        slowestTable(words, requests, (gap) => {
           const chosen = chosenOf(gap.request, gap.chunk);
           if (chosen) show(chosen);
         }),
