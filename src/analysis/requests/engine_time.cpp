@@ -88,7 +88,7 @@ struct DecodeBatch {
 
 // What one sequence takes, from larger batches.
 std::optional<Nanoseconds> extrapolate_to_one(std::span<const DecodeBatch> batches) {
-  std::vector<Point> points;
+  std::vector<MeasuredPoint> points;
   Nanoseconds shortest = INT64_MAX;
   for (const DecodeBatch& batch : batches) {
     if (!batch.only_decode || batch.rows == 0) continue;

@@ -16,7 +16,7 @@ MixedPasses::MixedPasses(const EngineBatches& engine, std::span<const PassTime> 
 }
 
 void MixedPasses::fit_decode() {
-  std::vector<Point> points;
+  std::vector<MeasuredPoint> points;
   for (uint32_t pass = 0; pass < passes_.size(); ++pass) {
     if (passes_[pass].kind != StepKind::decode || loads_[pass].decode_rows == 0) continue;
     decode_[times_[pass].first ? 1 : 0].push_back(pass);

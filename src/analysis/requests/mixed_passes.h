@@ -48,7 +48,7 @@ class MixedPasses {
   std::span<const PassLoad> loads_;
   const LikePasses& like_;
   std::array<std::vector<uint32_t>, 2> decode_;  // decode passes, by whether they are first ones
-  std::optional<Line> decode_by_rows_;
+  std::optional<FittedLine> decode_by_rows_;
   std::vector<double> expected_;  // by pass: its usual length; 0: unknown
 };
 

@@ -5,12 +5,12 @@
 
 namespace llmprof::analysis {
 
-struct Point {
+struct MeasuredPoint {
   double x = 0;
   double y = 0;
 };
 
-struct Line {
+struct FittedLine {
   double intercept = 0;
   double slope = 0;
 
@@ -18,6 +18,6 @@ struct Line {
 };
 
 // Least squares. None if the points do not have at least two different x.
-std::optional<Line> fit_line(std::span<const Point> points);
+std::optional<FittedLine> fit_line(std::span<const MeasuredPoint> points);
 
 }  // namespace llmprof::analysis
