@@ -9,7 +9,7 @@ namespace {
 
 using profile::RequestFigure;
 
-constexpr Nanoseconds kOneMs = 1'000'000;
+constexpr Nanoseconds kNsPerMs = 1'000'000;
 
 // Ten requests of one token each, which arrives after 10, 20, ... 100 ms. Of each time, 5 ms are
 // its prompt, the rest is queue.
@@ -39,9 +39,9 @@ class TenRequests {
       const auto part = [&](RequestPart of) -> Nanoseconds& {
         return interval.parts[static_cast<size_t>(of)];
       };
-      part(RequestPart::own_prefill) = 5 * kOneMs;
+      part(RequestPart::own_prefill) = 5 * kNsPerMs;
       part(RequestPart::not_recorded) = unrecorded_[request];
-      part(RequestPart::queue) = time(request) - 5 * kOneMs - unrecorded_[request];
+      part(RequestPart::queue) = time(request) - 5 * kNsPerMs - unrecorded_[request];
       tails.add(request, interval);
       tails.finish(request);
     }
@@ -50,7 +50,7 @@ class TenRequests {
   }
 
  private:
-  static Nanoseconds time(uint32_t request) { return (request + 1) * 10 * kOneMs; }
+  static Nanoseconds time(uint32_t request) { return (request + 1) * 10 * kNsPerMs; }
 
   ClientTokens client_;
   std::array<Nanoseconds, 10> unrecorded_{};
@@ -88,7 +88,7 @@ TEST(RequestTailsTest, CompareTheSlowestWithThoseAroundTheMedian) {
 TEST(RequestTailsTest, ValuesWithMuchUnrecordedTimeAreLeftOut) {
   TenRequests requests;
   const auto& tails =
-      requests.recorded_without(9, 20 * kOneMs).recorded_without(8, 5 * kOneMs).tails();
+      requests.recorded_without(9, 20 * kNsPerMs).recorded_without(8, 5 * kNsPerMs).tails();
   const auto* p90 = find_tail(tails, 0.9);
   ASSERT_NE(p90, nullptr);
   EXPECT_DOUBLE_EQ(p90->above.value, 90);
