@@ -38,7 +38,9 @@ TEST(CommandTable, EveryCommandIsComplete) {
 
 void expect_complete(const OptionSpec& option) {
   SCOPED_TRACE(option.name);
-  EXPECT_TRUE(option.name.starts_with("--"));
+  // A word, or one letter: -f.
+  const bool is_letter = option.name.size() == 2 && option.name[1] != '-';
+  EXPECT_TRUE(option.name.starts_with(is_letter ? "-" : "--"));
   EXPECT_FALSE(option.help.empty());
   EXPECT_FALSE(option.help.ends_with('.'));
   EXPECT_EQ(option.metavar.empty(), option.takes == Takes::nothing);
