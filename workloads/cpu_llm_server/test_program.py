@@ -214,7 +214,8 @@ class Journal(ServerCase):
                 cached += part["added"]
 
     def test_a_full_cache_preempts(self):
-        server = self.serve("--cache-tokens", "100")
+        # The pause lets all four arrive before the first of them can end.
+        server = self.serve("--cache-tokens", "100", "--fault", "pause=at:0ms,for:300ms")
         answers = self.requests(server, 4, 20, 30)
         self.assertEqual({len(json.loads(content)["choices"][0]["text"].split()) for _, content in answers}, {30})
         server.end()
