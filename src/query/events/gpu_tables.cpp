@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/budget/gpu_timeline.h"
 #include "base/text.h"
 #include "query/events/event_columns.h"
 #include "query/events/event_tables.h"
@@ -95,6 +96,16 @@ EventColumn kernel_number(const char* name, const char* unit, const char* meanin
           }};
 }
 
+EventColumn in_graph_column() {
+  return {{"in_graph", boolean, "", "true if a CUDA graph replayed it"},
+          [](const EventSource& source) {
+            const trace::Trace& trace = source.trace;
+            return computed([&trace](size_t row) {
+              return Value::of(int64_t{analysis::replayed_by_graph(trace, row) ? 1 : 0});
+            });
+          }};
+}
+
 EventColumn layer_column() {
   return {{"layer", text, "",
            "layer that counts it, by name in layers; null outside layers and in warm-up"},
@@ -129,8 +140,12 @@ Table kernels() {
   };
   EventColumns shapes = {
       layer_column(),
-      kernel_number("graph", "", "CUDA graph that replayed it; null if none did",
-                    &trace::KernelTable::graph),
+      in_graph_column(),
+      kernel_number(
+          "graph", "",
+          "number of the CUDA graph that replayed it; null if none did, or if the capture "
+          "does not number graphs",
+          &trace::KernelTable::graph),
       shape_extent("grid", "x, y, z", &trace::LaunchShape::grid),
       shape_extent("block", "x, y, z", &trace::LaunchShape::block),
       shape_number("registers_per_thread", "", "registers of each thread",
