@@ -36,6 +36,20 @@ class Repeats(unittest.TestCase):
             self.assertFalse(list((path / "ncu").glob("*.csv")))
             self.assertIn(f"Recorded: {path}", result.stdout)
         self.check_spread(result.stdout)
+        self.check_folder()
+
+    def check_folder(self):
+        """The folder stands for its runs, and is not one capture."""
+        asked = run("query", self.out, "SELECT run FROM runs", "--format", "csv", cwd=self.folder)
+        self.assertEqual(asked.stdout.split(), ["run", "run-1", "run-2"], asked.stderr)
+        compared = run("diff", self.out / "run-1", self.out, "--out", self.folder / "diff", "--json", cwd=self.folder)
+        sides = json.loads(compared.stdout)
+        self.assertEqual([len(sides["base"]), len(sides["new"])], [1, 2])
+        self.assertEqual({side["kind"] for side in sides["base"] + sides["new"]}, {"run"})
+        refused = run("analyze", self.out, cwd=self.folder)
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn(f"it holds 2 runs of `llmprof run --repeat`, which are not one profile; name one of them, such as "
+                      f"{self.out / 'run-1'}", refused.stderr)
 
     def check_spread(self, stdout):
         """Mean and deviation of the runs' steps, from the profiles' own values."""
@@ -82,6 +96,9 @@ class Repeats(unittest.TestCase):
         self.assertGreater(calls[1], calls[0])
         self.assertGreater(sum(cause["difference_ns"] for cause in decode["causes"]
                                if cause["kind"] == "launches"), 0)
+        refused = run("diff", self.out / "base-1", self.out, cwd=self.folder)
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn(f"it holds both sides of a comparison, whose result is in {self.out / 'diff'}", refused.stderr)
 
     def test_a_failing_command_is_reported_and_other_runs_are_kept(self):
         result = run("run", "--repeat", 1, "--against", "/bin/false", "workload.uses_cuda=false", "--out",

@@ -154,6 +154,13 @@ void note_left_aside(const Listing& listing, const std::set<fs::path>& exported,
 }
 
 std::vector<Input> folder_captures(const fs::path& folder, Diagnostics& notes) {
+  if (const auto repeats = repeats_in(folder); !repeats.empty()) {
+    give_up(
+        ErrorKind::usage,
+        fmt::format("{}: it holds {} runs of `llmprof run --repeat`, which are not one profile; "
+                    "name one of them, such as {}, or compare folders with `llmprof diff`",
+                    folder.string(), repeats.size(), repeats.front().string()));
+  }
   Listing listing;
   if (const auto trouble = list(folder, 0, listing)) {
     give_up(ErrorKind::input,

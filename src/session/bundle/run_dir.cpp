@@ -97,6 +97,18 @@ std::vector<fs::path> missing_folders(fs::path folder) {
 
 constexpr std::string_view kPrevious = "previous-";
 
+// Folders of repeated runs, by side and number: run-1, base-1, new-1.
+std::optional<std::pair<std::string_view, int64_t>> repeat_of(const fs::path& path) {
+  constexpr auto kSides = std::to_array<std::string_view>({"run-", "base-", "new-"});
+  const std::string name = path.filename().string();
+  for (const std::string_view side : kSides) {
+    if (!name.starts_with(side)) continue;
+    const auto number = parse_int(name.substr(side.size()));
+    if (number && path_exists(path / "env.json")) return std::pair(side, *number);
+  }
+  return std::nullopt;
+}
+
 // Names that runs, analyses and reports write at the top of a folder.
 bool is_ours(const fs::path& path) {
   constexpr auto kNames =
@@ -107,16 +119,11 @@ bool is_ours(const fs::path& path) {
                                        "kernels.md",    "operators.md",  "stage1",
                                        "collector",     "nsys",          "ncu",
                                        "torch",         "plots"});
-  constexpr auto kRepeats = std::to_array<std::string_view>({"run-", "base-", "new-"});
   const std::string name = path.filename().string();
   if (std::ranges::find(kNames, name) != kNames.end()) return true;
   if (name.starts_with("trace.") && export_named(name) != nullptr) return true;
   if (name == "diff") return path_exists(path / "diff.json");
-  // Folders of repeated runs: base-1, new-1.
-  return std::ranges::any_of(kRepeats, [&](std::string_view prefix) {
-    return name.starts_with(prefix) && parse_int(name.substr(prefix.size())) &&
-           path_exists(path / "env.json");
-  });
+  return repeat_of(path).has_value();
 }
 
 std::optional<int64_t> number_of(const fs::path& folder) {
@@ -263,6 +270,14 @@ std::optional<fs::path> move_earlier_job_aside(const fs::path& root,
     const auto rank = rank_of(entry);
     return is_ours(entry) || (rank && world_size && *rank >= *world_size);
   });
+}
+
+std::vector<fs::path> repeats_in(const fs::path& folder) {
+  if (!is_folder(folder) || path_exists(folder / "env.json")) return {};
+  std::vector<fs::path> repeats = entries_of(folder);
+  std::erase_if(repeats, [](const fs::path& entry) { return !repeat_of(entry); });
+  std::ranges::sort(repeats, std::less<>(), repeat_of);
+  return repeats;
 }
 
 bool is_earlier_run(const fs::path& folder) { return number_of(folder).has_value(); }

@@ -75,6 +75,10 @@ std::optional<fs::path> move_earlier_run_aside(const fs::path& root);
 std::optional<fs::path> move_earlier_job_aside(const fs::path& root,
                                                std::optional<uint64_t> world_size);
 
+// The runs of `llmprof run --repeat` in its folder: run-1, run-2, ..., with --against base-1, ...,
+// new-1, ...; empty if it is another folder.
+std::vector<fs::path> repeats_in(const fs::path& folder);
+
 // Whether a folder of this name contains an earlier run.
 bool is_earlier_run(const fs::path& folder);
 

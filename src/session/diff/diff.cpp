@@ -157,6 +157,19 @@ void write_all(const DiffOptions& options, DiffOutcome& outcome) {
   }
 }
 
+// The runs that a path of a side stands for: a folder of repeats holds several.
+std::vector<fs::path> runs_of(const fs::path& path) {
+  std::vector<fs::path> repeats = repeats_in(path);
+  if (repeats.empty()) return {path};
+  if (!repeats.front().filename().string().starts_with("run-")) {
+    give_up(ErrorKind::usage,
+            fmt::format("{}: it holds both sides of a comparison, whose result is in {}; name runs "
+                        "in it, such as {}",
+                        path.string(), (path / "diff").string(), repeats.front().string()));
+  }
+  return repeats;
+}
+
 // Reads each run of a side, analyzes it if necessary, and times both.
 class SideReader {
  public:
@@ -249,7 +262,9 @@ std::vector<compare::Run> read_side(std::span<const fs::path> paths,
                                     Progress& progress, std::vector<PartTiming>& timings) {
   const SideReader reader(config_folder, progress, timings);
   std::vector<compare::Run> runs;
-  for (const fs::path& path : paths) runs.push_back(reader.read(path));
+  for (const fs::path& path : paths) {
+    for (const fs::path& run : runs_of(path)) runs.push_back(reader.read(run));
+  }
   return runs;
 }
 

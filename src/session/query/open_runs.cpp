@@ -13,6 +13,7 @@
 #include "session/analysis/analyze.h"
 #include "session/bundle/bundle_files.h"
 #include "session/bundle/inputs.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {
@@ -99,12 +100,17 @@ Result<std::vector<query::Run>> open_runs(std::span<const fs::path> paths,
                                           const MakeProgress& make_progress) {
   return attempt([&] {
     std::vector<query::Run> runs;
-    for (const fs::path& path : paths) {
+    const auto open = [&](const fs::path& path) {
       const auto file = profile_behind(path);
       query::Run run = file ? open_bundle(*file, make_progress)
                             : open_captures(path, config_folder, make_progress);
       run.name = name_of(path, runs);
       runs.push_back(std::move(run));
+    };
+    for (const fs::path& path : paths) {
+      const std::vector<fs::path> repeats = repeats_in(path);
+      if (repeats.empty()) open(path);
+      std::ranges::for_each(repeats, open);
     }
     return runs;
   });
