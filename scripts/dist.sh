@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds dist/llmprof-VERSION-linux-ARCH/ and its tarball: a static llmprof with the page report.html in
 # it (made by Node.js 18 and npm), the collector, the CPU workloads cpu_llm and cpu_llm_server,
-# conf/, shell completions and the manual page, the Python parts and licenses.
+# conf/, the skill for agents, shell completions and the manual page, the Python parts and licenses.
 #   scripts/dist.sh [x86_64] [aarch64]     both if none is named
 # Runs on amd64 and arm64 Debian 12. It needs what scripts/setup.sh dist installs and, for the
 # collector's CUDA tracing, the headers of the CUDA toolkit (cupti.h; in CUDA_HOME or
@@ -127,6 +127,7 @@ bundle() {
   check_runs "$arch" "$folder/bin/cpu_llm" --help
   check_runs "$arch" "$folder/bin/cpu_llm_server" --help
   cp -R conf "$folder/conf"
+  cp -R skills "$folder/skills"
   cp -R include/llmprof "$folder/include/llmprof"
   find python workloads -name '*.py' ! -name 'test_*' -exec cp --parents -t "$folder" {} +
   cp -R packaging/share "$folder/share"
