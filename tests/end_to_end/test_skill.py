@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import socket
+import statistics
 import tempfile
 import unittest
 
@@ -17,7 +18,8 @@ from sse_server import OpenAiServer
 SKILL = ROOT / "skills" / "llmprof"
 WAY = SKILL / "references" / "slow-server.md"
 PAGES = sorted(SKILL.rglob("*.md"))
-CPU_LLM = ROOT / "build" / "bin" / "cpu_llm"
+RUNS = 2  # per side of that way
+CPU_LLM = os.environ.get("CPU_LLM", str(ROOT / "build" / "bin" / "cpu_llm"))
 
 
 def setUpModule():
@@ -94,6 +96,8 @@ class Commands(FolderCase):
 
 
 class SlowServer(FolderCase):
+    """Alone on the machine (tests/CMakeLists.txt): a client that is late has no result."""
+
     def test_the_way_leads_to_the_fix(self):
         answers = {}
         for command in commands(WAY):
@@ -106,19 +110,18 @@ class SlowServer(FolderCase):
         asked = [json.loads(answer) for command, answer in answers.items() if command.startswith("llmprof query")]
         users, tails, delayers, prompts, findings, after = ([
             dict(zip([column["name"] for column in answer["columns"]], row)) for row in answer["rows"]] for answer in asked)
-        self.assertEqual([row["join_state"] for row in users], ["joined"] * 3)
+        self.assertEqual([row["join_state"] for row in users], ["joined"] * RUNS)
         worst = {row["run"]: row["part"] for row in reversed(tails)}
-        self.assertEqual(worst, {f"run-{number}": "others_prefill" for number in (1, 2, 3)})
+        self.assertEqual(worst, {f"run-{number + 1}": "others_prefill" for number in range(RUNS)})
         self.assertTrue(delayers)
         lengths = [row["prompt_tokens"] for row in prompts]
         self.assertGreater(lengths[0], 300)
         self.assertEqual(findings[0]["kind"], "requests_delayed_by_prompts")
-        before = [row["itl_ms_p99"] for row in after[:3]]
-        fixed = [row["itl_ms_p99"] for row in after[3:]]
-        self.assertEqual(len(fixed), 3)
-        self.assertLess(max(fixed), min(before) / 1.5)
+        slow, fixed = ([row["itl_ms_p99"] for row in after[part]] for part in (slice(RUNS), slice(RUNS, None)))
+        self.assertEqual(len(fixed), RUNS)
+        self.assertLess(statistics.mean(fixed), statistics.mean(slow) / 1.5)
         compared = json.loads((self.folder / "comparison" / "diff.json").read_text("utf-8"))
-        self.assertEqual([len(compared[side]) for side in ("base", "new")], [3, 3])
+        self.assertEqual([len(compared[side]) for side in ("base", "new")], [RUNS] * 2)
         (latency,) = [row for row in compared["comparisons"]
                       if (row["quantity"], row["statistic"], row["times"]) == ("itl", "p99", "unwatched")]
         self.assertLess(latency["relative"], 0)
