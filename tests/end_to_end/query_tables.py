@@ -1,6 +1,7 @@
 """Asks the real llmprof in SQL, and says what profile.json has for the same tables."""
 import json
 import pathlib
+import re
 import sqlite3
 
 from program import run
@@ -79,11 +80,11 @@ def ask_all(runs, statements):
     done = run("query", *runs, ";\n".join(statements), "--format", "json", "--limit", 10_000_000)
     if done.returncode != 0:
         raise AssertionError(f"{statements}: exit {done.returncode}: {done.stderr}")
-    decoder, text, answers = json.JSONDecoder(), done.stdout.lstrip(), []
-    while text:
-        answer, end = decoder.raw_decode(text)
+    decoder, text, at, answers = json.JSONDecoder(), done.stdout.rstrip(), 0, []
+    while at < len(text):
+        answer, at = decoder.raw_decode(text, at)
         answers.append(answer)
-        text = text[end:].lstrip()
+        at = re.compile(r"\s*").match(text, at).end()
     return answers
 
 
