@@ -141,15 +141,13 @@ class FlameGraph {
 
 }  // namespace
 
-Result<std::string> speedscope_profile(const ExportSources& sources,
-                                       std::string_view tool_version) {
+Result<ExportedText> speedscope_profile(const ExportSources& sources,
+                                        std::string_view tool_version) {
   if (sources.front().results.ranking.rows.empty()) {
     return fail_input("no kernels to export: these captures hold none; record them again");
   }
-  return FlameGraph(sources.front(), tool_version)
-             .run()
-             .dump(-1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+  const Json graph = FlameGraph(sources.front(), tool_version).run();
+  return ExportedText{graph.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n", {}};
 }
 
 }  // namespace llmprof::exports

@@ -1,0 +1,138 @@
+#include "session/exports/export_runs.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <variant>
+
+#include "base/files.h"
+#include "base/needed.h"
+#include "base/text.h"
+#include "session/analysis/analyze.h"
+#include "session/bundle/export_rows.h"
+#include "session/version.h"
+
+namespace llmprof::session {
+namespace {
+
+// Whether a folder holds nothing but files that a format in several files writes.
+bool is_folder_of_exports(const fs::path& folder) {
+  return std::ranges::all_of(entries_of(folder), [](const fs::path& entry) {
+    return entry.extension() == ".arrow" && is_file(entry);
+  });
+}
+
+// Where to write: a symbolic link stands for its target.
+fs::path checked_path(const ExportRequest& request, const ExportRow& row) {
+  fs::path out = request.out.value_or(fmt::format("llmprof{}", row.ending));
+  if (!out.has_filename()) out = out.parent_path();
+  std::error_code ignored;
+  if (fs::is_symlink(out, ignored) && path_exists(out)) out = fs::canonical(out, ignored);
+  if (!path_exists(out)) return out;
+  const std::string_view kind = row.folder_of_files ? "folder" : "file";
+  if (!request.force) {
+    give_up(ErrorKind::usage,
+            fmt::format("{}: exists already; choose another {}, or use --force to replace it",
+                        out.string(), kind));
+  }
+  if (!row.folder_of_files && !is_file(out)) {
+    give_up(ErrorKind::usage, fmt::format("{}: is not a file", out.string()));
+  }
+  if (row.folder_of_files && !(is_folder(out) && is_folder_of_exports(out))) {
+    give_up(
+        ErrorKind::usage,
+        fmt::format("{}: is not a folder of an earlier export; choose another one", out.string()));
+  }
+  return out;
+}
+
+// What is written under another name until it is complete.
+class Partial {
+ public:
+  Partial(const fs::path& out, bool is_folder)
+      : out_(out), path_(out.string() + fmt::format(".{}.partial", ::getpid())) {
+    if (is_folder && ::mkdir(path_.c_str(), 0777) != 0) {
+      throw Failure(system_error(ErrorKind::tool, path_, errno));
+    }
+  }
+  Partial(const Partial&) = delete;
+  Partial& operator=(const Partial&) = delete;
+  ~Partial() { remove(path_); }
+
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  void complete() {
+    if (is_folder(out_)) remove(out_);
+    std::error_code failed;
+    fs::rename(path_, out_, failed);
+    if (failed) throw Failure(system_error(ErrorKind::tool, out_, failed.value()));
+  }
+
+ private:
+  static void remove(const fs::path& path) {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+
+  fs::path out_;
+  fs::path path_;
+};
+
+query::Run take_single(std::vector<query::Run> runs, const ExportRow& row) {
+  if (runs.size() > 1) {
+    give_up(ErrorKind::usage,
+            fmt::format("--format {} takes one run; tables (sqlite, arrow) can hold several",
+                        row.name));
+  }
+  return std::move(runs.front());
+}
+
+ExportedRuns write_tables(ExportRow::FromTables write, const ExportRow& row, const fs::path& out,
+                          std::vector<query::Run> runs, Progress& progress) {
+  const auto database = needed(query::Database::open(std::move(runs)));
+  Partial partial(out, row.folder_of_files);
+  const query::CopiedTables copied = needed(write(*database, partial.path(), progress));
+  partial.complete();
+  ExportedRuns exported{
+      out, fmt::format("{}, {}", counted(copied.tables, "table"), counted(copied.rows, "row")), {}};
+  for (const auto& lack : copied.lacks) exported.lacks.push_back(lack.why);
+  return exported;
+}
+
+ExportedRuns write_text(ExportRow::FromTraces make, const ExportRow& row, const fs::path& out,
+                        const query::Run& run, Progress& progress) {
+  const std::vector<query::Events> events = needed(run.read_events());
+  const exports::ExportSources sources = needed(export_sources(run.profile, events));
+  if (row.file_per_rank && sources.size() > 1) {
+    give_up(ErrorKind::usage,
+            fmt::format("a job has one file of --format {0} per rank: use `llmprof report RUN {1}`",
+                        row.name, row.option));
+  }
+  progress.begin(fmt::format("writing {}", out.string()));
+  exports::ExportedText text = needed(make(sources, kVersion));
+  needed(replace_file(out, text.text));
+  return {out, std::string(row.content), std::move(text.lacks)};
+}
+
+}  // namespace
+
+Result<ExportedRuns> export_runs(const ExportRequest& request, const MakeProgress& make_progress) {
+  return attempt([&] {
+    const auto* const row = std::ranges::find(kExports, request.format, &ExportRow::name);
+    if (row == kExports.end()) {
+      give_up(ErrorKind::usage, fmt::format("unknown format: {}", request.format));
+    }
+    const fs::path out = checked_path(request, *row);
+    auto runs = needed(open_runs(request.runs, request.config_folder, make_progress));
+    if (const auto* write = std::get_if<ExportRow::FromTables>(&row->write)) {
+      return write_tables(*write, *row, out, std::move(runs), *make_progress());
+    }
+    const query::Run run = take_single(std::move(runs), *row);
+    return write_text(std::get<ExportRow::FromTraces>(row->write), *row, out, run,
+                      *make_progress());
+  });
+}
+
+}  // namespace llmprof::session
