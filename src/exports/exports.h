@@ -45,6 +45,16 @@ Result<ExportedText> perfetto_trace(const ExportSources& sources, std::string_vi
 Result<ExportedText> speedscope_profile(const ExportSources& sources,
                                         std::string_view tool_version);
 
+// A gzip-compressed profile in the format of pprof: kernel time, launches and what else is known of
+// the stacks kernel < class < layer < stage. The ranks of a job are labels. Fails if no kernel is
+// known.
+Result<ExportedText> pprof_profile(const ExportSources& sources, std::string_view tool_version);
+
+// Spans of requests and steps in OTLP: one ExportTraceServiceRequest in JSON per line. Needs only
+// the profile. `run` names it in the attributes. Fails if it has neither requests nor stages.
+Result<ExportedText> otlp_spans(const profile::Profile& profile, std::string_view run,
+                                std::string_view tool_version);
+
 // The timeline of report.html (docs/report-html.md): a header in JSON and the columns of its
 // tables.
 struct Timeline {

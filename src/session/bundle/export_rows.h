@@ -19,6 +19,10 @@ struct ExportRow {
   // Of single events and their analysis.
   using FromTraces = Result<exports::ExportedText> (*)(const exports::ExportSources&,
                                                        std::string_view tool_version);
+  // Of what profile.json contains.
+  using FromProfile = Result<exports::ExportedText> (*)(const profile::Profile&,
+                                                        std::string_view run,
+                                                        std::string_view tool_version);
   // Of the tables of `llmprof query`, at a path where nothing is.
   using FromTables = Result<query::CopiedTables> (*)(query::Database&, const std::filesystem::path&,
                                                      Progress&);
@@ -28,14 +32,16 @@ struct ExportRow {
   std::string_view help;     // of that option
   std::string_view ending;   // after "trace" in a bundle, after "llmprof" elsewhere
   std::string_view content;  // in lists of artifacts
-  std::variant<FromTraces, FromTables> write;
+  std::variant<FromTraces, FromProfile, FromTables> write;
   bool file_per_rank = false;    // in a job: trace.rank3.speedscope.json
   bool folder_of_files = false;  // FromTables makes files in a folder
 };
 
-inline constexpr std::array<ExportRow, 4> kExports = {{
+inline constexpr std::array<ExportRow, 6> kExports = {{
     {"sqlite", "", "", ".sqlite", "tables for SQLite", query::write_sqlite_file},
     {"arrow", "", "", ".arrows", "tables for Arrow", query::write_arrow_files, false, true},
+    {"pprof", "", "", ".pb.gz", "profile for pprof", exports::pprof_profile},
+    {"otlp", "", "", ".otlp.jsonl", "spans for OpenTelemetry", exports::otlp_spans},
     {"perfetto", "--perfetto",
      "Also write trace.pftrace, a timeline for https://ui.perfetto.dev (docs/exports.md)",
      ".pftrace", "timeline for Perfetto", exports::perfetto_trace},

@@ -80,13 +80,32 @@ class Partial {
   fs::path path_;
 };
 
-query::Run take_single(std::vector<query::Run> runs, const ExportRow& row) {
+query::Run only_one(std::vector<query::Run> runs, const ExportRow& row) {
   if (runs.size() > 1) {
     give_up(ErrorKind::usage,
             fmt::format("--format {} takes one run; tables (sqlite, arrow) can hold several",
                         row.name));
   }
   return std::move(runs.front());
+}
+
+// "requests, tokens: no file of requests was read": many tables are missing for one reason.
+std::vector<std::string> by_reason(const std::vector<query::CopiedTables::Lack>& lacks) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // tables, why
+  for (const auto& [table, why] : lacks) {
+    const std::string place = table + ": ";
+    const std::string reason = why.starts_with(place) ? why.substr(place.size()) : why;
+    const auto known =
+        std::ranges::find(reasons, reason, &std::pair<std::string, std::string>::second);
+    if (known == reasons.end()) {
+      reasons.emplace_back(table, reason);
+    } else {
+      known->first += ", " + table;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [tables, why] : reasons) texts.push_back(tables + ": " + why);
+  return texts;
 }
 
 ExportedRuns write_tables(ExportRow::FromTables write, const ExportRow& row, const fs::path& out,
@@ -97,21 +116,29 @@ ExportedRuns write_tables(ExportRow::FromTables write, const ExportRow& row, con
   partial.complete();
   ExportedRuns exported{
       out, fmt::format("{}, {}", counted(copied.tables, "table"), counted(copied.rows, "row")), {}};
-  for (const auto& lack : copied.lacks) exported.lacks.push_back(lack.why);
+  exported.lacks = by_reason(copied.lacks);
   return exported;
 }
 
-ExportedRuns write_text(ExportRow::FromTraces make, const ExportRow& row, const fs::path& out,
-                        const query::Run& run, Progress& progress) {
+exports::ExportedText text_of(const ExportRow& row, const query::Run& run) {
+  if (const auto* make = std::get_if<ExportRow::FromProfile>(&row.write)) {
+    return needed((*make)(run.profile, run.name, kVersion));
+  }
   const std::vector<query::Events> events = needed(run.read_events());
   const exports::ExportSources sources = needed(export_sources(run.profile, events));
   if (row.file_per_rank && sources.size() > 1) {
     give_up(ErrorKind::usage,
-            fmt::format("a job has one file of --format {0} per rank: use `llmprof report RUN {1}`",
+            fmt::format("--format {} has a file for each rank of a job: use `llmprof report RUN "
+                        "{}`",
                         row.name, row.option));
   }
+  return needed(std::get<ExportRow::FromTraces>(row.write)(sources, kVersion));
+}
+
+ExportedRuns write_text(const ExportRow& row, const fs::path& out, const query::Run& run,
+                        Progress& progress) {
   progress.begin(fmt::format("writing {}", out.string()));
-  exports::ExportedText text = needed(make(sources, kVersion));
+  exports::ExportedText text = text_of(row, run);
   needed(replace_file(out, text.text));
   return {out, std::string(row.content), std::move(text.lacks)};
 }
@@ -129,9 +156,8 @@ Result<ExportedRuns> export_runs(const ExportRequest& request, const MakeProgres
     if (const auto* write = std::get_if<ExportRow::FromTables>(&row->write)) {
       return write_tables(*write, *row, out, std::move(runs), *make_progress());
     }
-    const query::Run run = take_single(std::move(runs), *row);
-    return write_text(std::get<ExportRow::FromTraces>(row->write), *row, out, run,
-                      *make_progress());
+    const query::Run run = only_one(std::move(runs), *row);
+    return write_text(*row, out, run, *make_progress());
   });
 }
 
