@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "exports/clocks/wall_clock.h"
 #include "exports/exports.h"
 #include "exports/otlp/span_ids.h"
@@ -283,8 +284,8 @@ std::vector<std::string> lacks_of(const profile::Profile& profile) {
   const auto& items = profile.requests->items;
   const auto without = std::ranges::count_if(items, [](const Request& item) { return !item.sent; });
   if (without > 0) {
-    lacks.push_back(
-        fmt::format("spans of {} requests: their file does not say when they were sent", without));
+    lacks.push_back(fmt::format("spans of {}: their file does not say when they were sent",
+                                counted(static_cast<uint64_t>(without), "request")));
   }
   if (profile.requests->join.state != profile::JoinState::joined) {
     lacks.emplace_back("links: requests are not joined to steps (docs/requests.md)");
