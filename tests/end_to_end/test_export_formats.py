@@ -8,12 +8,12 @@ import re
 import tempfile
 import unittest
 
+import job_captures
 from export_readers import GO, ArrowTables, PprofProfile, SpanReceiver, attributes_of, check_readers, pprof_top
 from program import DATA, run
 from query_tables import RUNS, ask_all, random_statements
 
 EXIT_USAGE, EXIT_INPUT = 2, 3
-ANALYZED = ("nsys and ncu", "CPU", "eager", "requests", "totals", "collector")
 DESCRIPTIONS = {"llmprof_columns", "llmprof_lacks"}
 
 
@@ -34,7 +34,6 @@ class ExportCase(unittest.TestCase):
     @classmethod
     def bundle(cls, name):
         """An analysis, shared by the tests of a class."""
-        assert name in ANALYZED
         if name not in cls.bundles:
             out = cls.folder / name.replace(" ", "_")
             done = run("analyze", *RUNS[name], "--out", out)
@@ -42,6 +41,19 @@ class ExportCase(unittest.TestCase):
                 raise AssertionError(done.stderr)
             cls.bundles[name] = out
         return cls.bundles[name]
+
+    @classmethod
+    def job(cls):
+        """A job of two ranks."""
+        if "job" not in cls.bundles:
+            captures = cls.folder / "ranks"
+            captures.mkdir()
+            job_captures.pytorch_job(captures, ranks=2)
+            cls.bundles["job"] = cls.folder / "job"
+            done = run("analyze", captures, "--out", cls.bundles["job"])
+            if done.returncode != 0:
+                raise AssertionError(done.stderr)
+        return cls.bundles["job"]
 
     @classmethod
     def profile(cls, name):
@@ -75,6 +87,12 @@ class Arrow(ExportCase):
         for name in ("nsys and ncu", "CPU", "requests", "totals"):
             with self.subTest(name):
                 self.check_all_tables(self.bundle(name))
+
+    def test_ranks_of_a_job_are_parts_of_one_table(self):
+        read = self.check_all_tables(self.job())
+        ranks = [column["name"] for column in read["kernels"]["columns"]].index("rank")
+        self.assertEqual({row[ranks] for row in read["kernels"]["rows"]}, {0, 1})
+        self.assertEqual(len(read["ranks"]["rows"]), 2)
 
     def test_several_runs_are_parts_of_one_table(self):
         read = self.check_all_tables([self.bundle("CPU"), self.bundle("requests")])
@@ -213,6 +231,14 @@ class Pprof(ExportCase):
             span = max(row["span_ms"] for row in profile["totals"]["devices"]) if name != "CPU" else 0
             self.assertGreaterEqual(file.duration, span * 1e6)
 
+    def test_ranks_of_a_job_are_labels(self):
+        profile = json.loads((self.job() / "profile.json").read_text(encoding="utf-8"))
+        file = PprofProfile(self.export(self.job(), "pprof"))
+        sums = file.sum_by("gpu_kernel_time", lambda sample: sample.labels["rank"])
+        self.assertEqual(set(sums), {"rank 0", "rank 1"})
+        self.assertEqual(sum(sums.values()), profile["totals"]["kernel_sum_ns"])
+        self.assertIn("without energy: measured for single ranks only; export the capture of one rank", file.comments)
+
     def test_only_recorded_quantities_are_sample_types(self):
         cpu = PprofProfile(self.export(self.bundle("CPU"), "pprof"))
         self.assertEqual([name for name, _ in cpu.types], ["cpu_kernel_time", "kernels", "flops", "moved"])
@@ -292,6 +318,7 @@ class Otlp(ExportCase):
             self.assertEqual(span["name"], stage["name"])
             values = attributes_of(span)
             parts = {key: value for key, value in values.items() if key.startswith("llmprof.parts.")}
+            self.assertEqual([key for key in values if not re.fullmatch(r"(\.?[a-z]+(_[a-z]+)*)+", key)], [])
             self.assertEqual(sum(parts.values()), int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"]))
             self.assertEqual(values["llmprof.warm_up"], instance["warmup"])
             parents[span["spanId"]] = span
@@ -365,6 +392,9 @@ class Files(ExportCase):
         done = run("export", totals, "--format", "otlp", "--out", self.folder / "none.jsonl")
         self.assertEqual(done.returncode, EXIT_INPUT)
         self.assertIn("no spans to export", done.stderr)
+        done = run("export", self.job(), "--format", "speedscope", "--out", self.folder / "ranks.json")
+        self.assertEqual(done.returncode, EXIT_USAGE)
+        self.assertIn("llmprof report RUN --speedscope", done.stderr)
         done = run("export", bundle, "--format", "parquet")
         self.assertEqual(done.returncode, EXIT_USAGE)
         self.assertIn("arrow", done.stderr)

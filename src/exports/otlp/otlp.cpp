@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
@@ -75,10 +76,25 @@ std::string_view without_folders(std::string_view name) {
   return name.substr(name.rfind('/') + 1);
 }
 
+// "idle_launch_bound" of "idle: launch bound": keys of attributes are in snake_case.
+std::string as_key(std::string_view word) {
+  std::string key;
+  for (const char letter : word) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (std::isalnum(byte) != 0) {
+      key += static_cast<char>(std::tolower(byte));
+    } else if (!key.empty() && key.back() != '_') {
+      key += '_';
+    }
+  }
+  if (key.ends_with('_')) key.pop_back();
+  return key;
+}
+
 template <class Times>
 void add_times(std::string_view prefix, const Times& times, OtlpAttributes& attributes) {
   for (const auto& [word, time] : times) {
-    attributes.add(fmt::format("{}.{}_ns", prefix, to_string(word)), int64_t{time.value});
+    attributes.add(fmt::format("{}.{}_ns", prefix, as_key(to_string(word))), int64_t{time.value});
   }
 }
 

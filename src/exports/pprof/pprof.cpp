@@ -56,6 +56,8 @@ constexpr std::array<QuantityName, kQuantities> kNames = {{
     {"moved", "bytes", "only operators of a CPU state the bytes that they move"},
     {"energy", "microjoules", "no stage has a measured energy"},
 }};
+constexpr std::string_view kOfSingleRanks =
+    "measured for single ranks only; export the capture of one rank";
 constexpr std::string_view kCpuTime = "cpu_kernel_time";
 
 int64_t as_number(uint64_t number) {
@@ -116,7 +118,8 @@ class PprofFile {
   void set_time(int64_t wall_clock) { time_ = wall_clock; }
   void set_duration(Nanoseconds duration) { duration_ = duration; }
 
-  ExportedText finish(bool on_cpu) {
+  // `of_job`: several ranks, whose counters and sensors are in none of the profiles here.
+  ExportedText finish(bool on_cpu, bool of_job) {
     std::vector<std::string> lacks;
     std::vector<Quantity> known;
     for (uint8_t i = 0; i < kQuantities; ++i) {
@@ -128,7 +131,9 @@ class PprofFile {
       if (is_known) {
         known.push_back(quantity);
       } else {
-        lacks.push_back(fmt::format("{}: {}", kNames[i].type, kNames[i].why_not));
+        const bool of_single_ranks = of_job && (quantity == kDram || quantity == kEnergy);
+        lacks.push_back(fmt::format("{}: {}", kNames[i].type,
+                                    of_single_ranks ? kOfSingleRanks : kNames[i].why_not));
         comment("without " + lacks.back());
       }
     }
@@ -253,7 +258,7 @@ Result<ExportedText> pprof_profile(const ExportSources& sources, std::string_vie
     if (wall) file.set_time(*wall + whole.first);
   }
   if (sources.front().profile != nullptr) file.add_measured(*sources.front().profile);
-  return file.finish(std::ranges::all_of(sources, is_on_cpu));
+  return file.finish(std::ranges::all_of(sources, is_on_cpu), sources.front().profile == nullptr);
 }
 
 }  // namespace llmprof::exports

@@ -120,11 +120,8 @@ ExportedRuns write_tables(ExportRow::FromTables write, const ExportRow& row, con
   return exported;
 }
 
-exports::ExportedText text_of(const ExportRow& row, const query::Run& run) {
-  if (const auto* make = std::get_if<ExportRow::FromProfile>(&row.write)) {
-    return needed((*make)(run.profile, run.name, kVersion));
-  }
-  const std::vector<query::Events> events = needed(run.read_events());
+exports::ExportedText text_of(ExportRow::FromTraces make, const ExportRow& row,
+                              const query::Run& run, const std::vector<query::Events>& events) {
   const exports::ExportSources sources = needed(export_sources(run.profile, events));
   if (row.file_per_rank && sources.size() > 1) {
     give_up(ErrorKind::usage,
@@ -132,13 +129,20 @@ exports::ExportedText text_of(const ExportRow& row, const query::Run& run) {
                         "{}`",
                         row.name, row.option));
   }
-  return needed(std::get<ExportRow::FromTraces>(row.write)(sources, kVersion));
+  return needed(make(sources, kVersion));
 }
 
 ExportedRuns write_text(const ExportRow& row, const fs::path& out, const query::Run& run,
-                        Progress& progress) {
-  progress.begin(fmt::format("writing {}", out.string()));
-  exports::ExportedText text = text_of(row, run);
+                        const MakeProgress& make_progress) {
+  const auto* const from_traces = std::get_if<ExportRow::FromTraces>(&row.write);
+  std::vector<query::Events> events;
+  if (from_traces != nullptr) events = needed(run.read_events());
+  const auto progress = make_progress();
+  progress->begin(fmt::format("writing {}", out.string()));
+  exports::ExportedText text =
+      from_traces != nullptr
+          ? text_of(*from_traces, row, run, events)
+          : needed(std::get<ExportRow::FromProfile>(row.write)(run.profile, run.name, kVersion));
   needed(replace_file(out, text.text));
   return {out, std::string(row.content), std::move(text.lacks)};
 }
@@ -157,7 +161,7 @@ Result<ExportedRuns> export_runs(const ExportRequest& request, const MakeProgres
       return write_tables(*write, *row, out, std::move(runs), *make_progress());
     }
     const query::Run run = only_one(std::move(runs), *row);
-    return write_text(*row, out, run, *make_progress());
+    return write_text(*row, out, run, make_progress);
   });
 }
 
