@@ -295,8 +295,18 @@ int export_command(const Arguments& arguments) {
   if (format) request.format = *format;
   const session::ExportedRuns exported =
       needed(session::export_runs(request, [] { return std::make_unique<ProgressLine>(); }));
-  print_text(fmt::format("Written: {} ({})\n", exported.path.string(), exported.content));
-  for (const std::string& lack : exported.lacks) print_text(fmt::format("Without {}\n", lack));
+  // Standard output may be the file.
+  if (!exported.is_stream) {
+    print_text(fmt::format("Written: {} ({})\n", exported.path.string(), exported.content));
+  }
+  for (const std::string& lack : exported.lacks) {
+    const std::string text = "Without " + lack;
+    if (exported.is_stream) {
+      print_message(text);
+    } else {
+      print_text(text + "\n");
+    }
+  }
   return finish_output();
 }
 

@@ -377,6 +377,14 @@ class Files(ExportCase):
         self.assertNotIn("of_an_earlier_run", {file.stem for file in folder.iterdir()})
         self.assertEqual(list(self.folder.glob("*.partial")), [])
 
+    def test_standard_output_has_the_file_alone(self):
+        bundle = self.bundle("CPU")
+        done = run("export", bundle, "--format", "otlp", "--out", "-")
+        self.assertEqual(done.stdout, self.export(bundle, "otlp").read_text(encoding="utf-8"))
+        self.assertIn("Without spans of requests", done.stderr)
+        done = run("export", bundle, "--format", "sqlite", "--out", "/dev/null", "--force")
+        self.assertEqual(done.returncode, EXIT_USAGE)
+
     def test_the_files_of_a_bundle_are_formats_too(self):
         capture, bundle = RUNS["eager"][0], self.folder / "with_files"
         self.assertEqual(run("analyze", capture, "--out", bundle, "--perfetto", "--speedscope").returncode, 0)
@@ -389,6 +397,9 @@ class Files(ExportCase):
             done = run("export", bundle, totals, "--format", form, "--out", self.folder / "two")
             self.assertEqual(done.returncode, EXIT_USAGE)
             self.assertIn("takes one run", done.stderr)
+        done = run("export", totals, "--format", "arrow", "--out", self.folder / "totals.arrows")
+        self.assertRegex(done.stdout, r"Written: .*totals\.arrows \([0-9]+ tables, [0-9,]+ rows\)")
+        self.assertRegex(done.stdout, r"Without requests, tokens, .*: no file of requests was read")
         done = run("export", totals, "--format", "otlp", "--out", self.folder / "none.jsonl")
         self.assertEqual(done.returncode, EXIT_INPUT)
         self.assertIn("no spans to export", done.stderr)

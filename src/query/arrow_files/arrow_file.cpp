@@ -109,12 +109,12 @@ struct ArrowFile::Body {
   }
 };
 
-ArrowFile::ArrowFile(const std::filesystem::path& path, std::vector<ArrowField> fields,
-                     const ArrowField::Metadata& metadata)
-    : path_(path),
-      file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
+ArrowFile::ArrowFile(std::filesystem::path path, std::vector<ArrowField> fields,
+                     ArrowField::Metadata metadata)
+    : path_(std::move(path)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
       fields_(std::move(fields)),
-      metadata_(metadata),
+      metadata_(std::move(metadata)),
       dictionaries_{.words = {}, .words_each = kWordsOfBlock},
       batches_{.words = {}, .words_each = kWordsOfBlock} {
   if (!file_.valid()) throw Failure(system_error(ErrorKind::tool, path_, errno));

@@ -36,8 +36,8 @@ struct ArrowField {
 class ArrowFile {
  public:
   // `path` must not exist.
-  ArrowFile(const std::filesystem::path& path, std::vector<ArrowField> fields,
-            const ArrowField::Metadata& metadata);
+  ArrowFile(std::filesystem::path path, std::vector<ArrowField> fields,
+            ArrowField::Metadata metadata);
 
   // The texts that the values of this field are indices of. Before the first batch.
   void dictionary(size_t field, const ArrowArray& texts);

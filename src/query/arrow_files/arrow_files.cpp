@@ -79,8 +79,8 @@ class ArrowFolder final : public TableWriter {
 
  private:
   [[nodiscard]] ArrowFile make_file(std::string_view table, std::vector<ArrowField> fields,
-                                    const ArrowField::Metadata& metadata) const {
-    return {folder_ / fmt::format("{}.arrow", table), std::move(fields), metadata};
+                                    ArrowField::Metadata metadata) const {
+    return {folder_ / fmt::format("{}.arrow", table), std::move(fields), std::move(metadata)};
   }
 
   std::filesystem::path folder_;

@@ -25,9 +25,15 @@ bool is_folder_of_exports(const fs::path& folder) {
   });
 }
 
+// Standard output, a pipe or a device, to which text can be written.
+bool is_stream(const fs::path& out) {
+  return out == "-" || (path_exists(out) && !is_file(out) && !is_folder(out));
+}
+
 // Where to write: a symbolic link stands for its target.
 fs::path checked_path(const ExportRequest& request, const ExportRow& row) {
   fs::path out = request.out.value_or(fmt::format("llmprof{}", row.ending));
+  if (is_stream(out) && !std::holds_alternative<ExportRow::FromTables>(row.write)) return out;
   if (!out.has_filename()) out = out.parent_path();
   std::error_code ignored;
   if (fs::is_symlink(out, ignored) && path_exists(out)) out = fs::canonical(out, ignored);
@@ -104,7 +110,8 @@ std::vector<std::string> by_reason(const std::vector<query::CopiedTables::Lack>&
     }
   }
   std::vector<std::string> texts;
-  for (const auto& [tables, why] : reasons) texts.push_back(tables + ": " + why);
+  texts.reserve(reasons.size());
+  for (const auto& [tables, why] : reasons) texts.push_back(fmt::format("{}: {}", tables, why));
   return texts;
 }
 
@@ -114,8 +121,10 @@ ExportedRuns write_tables(ExportRow::FromTables write, const ExportRow& row, con
   Partial partial(out, row.folder_of_files);
   const query::CopiedTables copied = needed(write(*database, partial.path(), progress));
   partial.complete();
-  ExportedRuns exported{
-      out, fmt::format("{}, {}", counted(copied.tables, "table"), counted(copied.rows, "row")), {}};
+  ExportedRuns exported;
+  exported.path = out;
+  exported.content =
+      fmt::format("{}, {}", counted(copied.tables, "table"), counted(copied.rows, "row"));
   exported.lacks = by_reason(copied.lacks);
   return exported;
 }
@@ -143,8 +152,8 @@ ExportedRuns write_text(const ExportRow& row, const fs::path& out, const query::
       from_traces != nullptr
           ? text_of(*from_traces, row, run, events)
           : needed(std::get<ExportRow::FromProfile>(row.write)(run.profile, run.name, kVersion));
-  needed(replace_file(out, text.text));
-  return {out, std::string(row.content), std::move(text.lacks)};
+  needed(write_named_file(out, text.text));
+  return {out, std::string(row.content), std::move(text.lacks), is_stream(out)};
 }
 
 }  // namespace
