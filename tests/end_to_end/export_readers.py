@@ -67,19 +67,19 @@ class PprofProfile:
 
 
 def pprof_top(file, kind, unit):
-    """frame -> (flat, cumulative), as `go tool pprof -top` prints them; times in `unit`."""
+    """frame -> flat value, as `go tool pprof -top` prints them, times in `unit`. Kernels may share a short name."""
     done = subprocess.run([GO, "tool", "pprof", "-top", "-nodefraction=0", "-nodecount=100000", f"-unit={unit}",
                            f"-sample_index={kind}", file], capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
-    rows, number = {}, re.compile(r"[0-9.e+]+")
+    rows, number = collections.Counter(), re.compile(r"[0-9.e+]+")
     lines = iter(done.stdout.splitlines())
     for line in lines:
         if line.split()[:2] == ["flat", "flat%"]:
             break
     for line in lines:
-        flat, _, _, cumulative, _, name = line.split(None, 5)
-        rows[name] = tuple(float(number.match(each)[0]) for each in (flat, cumulative))
+        flat, _, _, _, _, name = line.split(None, 5)
+        rows[name] += float(number.match(flat)[0])
     return rows
 
 
