@@ -40,7 +40,7 @@ packages_for() {
     build) echo "${build_packages[@]}" $(page_packages) ;;
     test)
       echo "${build_packages[@]}" $(page_packages) "${clang_packages[@]}" clang-tidy-19 clang-format-19
-      echo locales git chromium cmark-gfm mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
+      echo locales git chromium cmark-gfm golang-go mypy protobuf-compiler pyflakes3 python3-jsonschema python3-yaml
       echo "${launcher_packages[@]}"
       ;;
     bench) echo "${build_packages[@]}" $(page_packages) libbenchmark-dev chromium wrk ;;
@@ -101,5 +101,12 @@ if [[ $1 == test || $1 == bench ]] && command -v npm >/dev/null; then
   ui=$(dirname "$0")/../ui
   if [[ ! -d $ui/node_modules/playwright-core ]] && ! npm ci --prefix "$ui" --no-audit --no-fund >&2; then
     say "npm ci failed in ui/; the tests of the page will be skipped"
+  fi
+fi
+# Reads what `llmprof export` writes.
+if [[ $1 == test ]] && command -v npm >/dev/null; then
+  formats=$(dirname "$0")/../tests/formats
+  if [[ ! -d $formats/node_modules/apache-arrow ]] && ! npm ci --prefix "$formats" --no-audit --no-fund >&2; then
+    say "npm ci failed in tests/formats/; the tests of exports will fail"
   fi
 fi

@@ -114,7 +114,8 @@ int finish(const session::Analysis& analysis, const Arguments& arguments) {
 session::Exports exports_of(const Arguments& arguments) {
   session::Exports wanted;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    wanted[i] = arguments.flag(session::kExports[i].option);
+    const std::string_view option = session::kExports[i].option;
+    wanted[i] = !option.empty() && arguments.flag(option);
   }
   return wanted;
 }

@@ -101,6 +101,7 @@ class TableReader {
         continue;
       }
       for (const session::ExportRow& row : session::kExports) {
+        if (row.option.empty()) continue;
         OptionSpec& spec = options.emplace_back();
         spec.name = row.option;
         spec.help = row.help;
@@ -125,6 +126,10 @@ class TableReader {
     spec.takes = static_cast<Takes>(takes - words.begin() + 1);
     spec.help = settings.text("help");
     spec.choices = settings.texts("choices");
+    if (spec.choices == std::vector<std::string>{"exports"}) {
+      spec.choices.clear();
+      for (const session::ExportRow& row : session::kExports) spec.choices.emplace_back(row.name);
+    }
     spec.is_open = settings.boolean("open", false);
     spec.choices_of = settings.text("choices_of");
     spec.least = settings.whole("least", spec.least);

@@ -18,8 +18,9 @@
 #include "cli/stop_signals.h"
 #include "query/database.h"
 #include "query/engine/statements.h"
-#include "query/sqlite_file/sqlite_file.h"
 #include "query/tables.h"
+#include "session/bundle/export_rows.h"
+#include "session/exports/export_runs.h"
 #include "session/query/open_runs.h"
 #include "session/query/recipes.h"
 
@@ -284,36 +285,28 @@ int query_command(const Arguments& arguments) {
 }
 
 int export_command(const Arguments& arguments) {
-  namespace fs = std::filesystem;
   const std::vector<std::string> words = arguments.all("RUN");
-  fs::path out = arguments.text("--out").value_or("llmprof.sqlite");
-  std::error_code ignored;
-  // A symbolic link stands for its target.
-  if (fs::is_symlink(out, ignored) && path_exists(out)) out = fs::canonical(out, ignored);
-  if (path_exists(out) && !arguments.flag("--force")) {
-    give_up(ErrorKind::usage,
-            fmt::format("{}: exists already; choose another file, or use --force to replace it",
-                        out.string()));
+  session::ExportRequest request{.runs = {words.begin(), words.end()},
+                                 .format = session::kExports.front().name,
+                                 .out = arguments.text("--out"),
+                                 .force = arguments.flag("--force"),
+                                 .config_folder = arguments.text("--config-dir")};
+  const auto format = arguments.text("--format");
+  if (format) request.format = *format;
+  const session::ExportedRuns exported =
+      needed(session::export_runs(request, [] { return std::make_unique<ProgressLine>(); }));
+  // Standard output may be the file.
+  if (!exported.is_stream) {
+    print_text(fmt::format("Written: {} ({})\n", exported.path.string(), exported.content));
   }
-  if (path_exists(out) && !is_file(out)) {
-    give_up(ErrorKind::usage, fmt::format("{}: is not a file", out.string()));
+  for (const std::string& lack : exported.lacks) {
+    const std::string text = "Without " + lack;
+    if (exported.is_stream) {
+      print_message(text);
+    } else {
+      print_text(text + "\n");
+    }
   }
-  const auto database = open_database(words, arguments);
-  // Under another name until it is complete.
-  fs::path partial = out;
-  partial += fmt::format(".{}.partial", ::getpid());
-  const auto written = with_progress(
-      [&](Progress& progress) { return query::write_sqlite_file(*database, partial, progress); });
-  std::error_code failed;
-  if (written) fs::rename(partial, out, failed);
-  if (!written || failed) {
-    remove_file(partial);
-    if (!written) throw Failure(written.error());
-    throw Failure(system_error(ErrorKind::tool, out, failed.value()));
-  }
-  print_text(fmt::format("Written: {} ({}, {})\n", out.string(), counted(written->tables, "table"),
-                         counted(written->rows, "row")));
-  for (const auto& [table, why] : written->lacks) print_text(fmt::format("Without {}\n", why));
   return finish_output();
 }
 

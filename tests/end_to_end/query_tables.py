@@ -4,8 +4,20 @@ import pathlib
 import re
 import sqlite3
 
-from program import run
+from program import DATA, run
 
+# What is analyzed together as one run.
+RUNS = {
+    "nsys and ncu": [DATA / "h200-decoder" / "nsys.sqlite", DATA / "h200-decoder" / "ncu_raw.csv.gz"],
+    "hidden graphs": [DATA / "h200-decoder" / "nsys_graph_level.sqlite"],
+    "PyTorch": [DATA / "h200-decoder" / "kineto.json.gz"],
+    "collector": [DATA / "h200-collector" / "dense_graph.llmtrace.gz"],
+    "eager": [DATA / "h200-collector" / "llama_eager.llmtrace.gz"],
+    "serving": [DATA / "h200-serving" / "nsys.sqlite"],
+    "CPU": [DATA / "cpu-llm"],
+    "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
+    "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
+}
 # Where profile.json has a table's rows: lists, or values by name, in each other; the columns that identify the lists
 # around them ("#": the index; "*": the name of values by name), and the column of plain values.
 PATHS = {
@@ -155,3 +167,49 @@ def expected_rows(profile, table):
 def sqlite_rows(file, sql):
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
         return [list(row) for row in database.execute(sql)]
+
+
+def literal(value):
+    """A value in SQL; a number with a point as an exact double, not as a decimal number."""
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, float):
+        return format(value, ".17e")
+    return "NULL" if value is None else repr(value)
+
+
+def random_statements(chance, tables, count, strict=False):
+    """Statements over tables: name -> (columns with their type, rows that begin with the run). `strict` leaves out what
+    only SQLite compares: values of different types."""
+
+    def condition(columns, values):
+        at = chance.randrange(len(columns))
+        value = chance.choice(values)[at + 1]
+        other = chance.choice(values)[at + 1]
+        column = f'"{columns[at][0]}"'
+        loose = [f"{column} IN ({literal(value)}, {literal(other)}, 'x', 7)", f"{column} = CAST({literal(value)} AS TEXT)"]
+        return chance.choice([
+            f"{column} = {literal(value)}", f"{column} >= {literal(value)}", f"{column} < {literal(value)}",
+            f"{column} BETWEEN {literal(value)} AND {literal(other)}", f"{column} IS NOT DISTINCT FROM {literal(value)}",
+            f"{column} IN ({literal(value)}, {literal(other)})", f"{column} IS NOT NULL",
+            f"NOT {column} = {literal(value)}", *([] if strict else loose),
+        ])
+
+    statements = []
+    for _ in range(count):
+        table = chance.choice(sorted(tables))
+        columns, values = tables[table]
+        where = chance.choice([" AND ", " OR "]).join(condition(columns, values) for _ in range(chance.randint(1, 3)))
+        keys = [f'"{name}"' for name, _ in chance.sample(columns, chance.randint(1, 3))]
+        numbers = [f'"{name}"' for name, kind in columns if kind == "integer"]
+        number = chance.choice(numbers)
+        order = ", ".join(key + chance.choice(["", " DESC"]) for key in keys)
+        statements.append((table, chance.choice([
+            f"SELECT {', '.join(keys)}, count(*), sum({number}), min({number}) FROM {table} WHERE {where} "
+            f"GROUP BY {', '.join(keys)} ORDER BY {order}",
+            f"SELECT DISTINCT {', '.join(keys)} FROM {table} WHERE {where} ORDER BY {order}",
+            f"SELECT {', '.join(keys)} FROM {table} WHERE {where} ORDER BY {order}",
+            f"SELECT count(*), sum({number}), max({number}) FROM {table} WHERE {where}",
+            f"SELECT {', '.join(keys)}, count(*) FROM {table} GROUP BY {', '.join(keys)} ORDER BY {order}",
+        ])))
+    return statements

@@ -22,7 +22,7 @@ TOP = "run|pipeline|inputs|artifacts|hydra|model|workload|nsys|ncu|torch|collect
 KEY = re.compile(rf"(?<![\w./{{:@=-])(?:{TOP})(?:\.[a-z_][a-z_0-9]*)+(?![\w/*(-])(=?)")
 GROUP = re.compile(r"(?<![\w.{:])(profiling/[a-z]+)=([a-z][\w.]*)?")
 CHOICE = re.compile(r"(?<![\w./+{:-])((?:model|workload)=[a-z_]+(?:/\w+)?)(?![\w/(.])")
-FILES = (".sqlite", ".yaml", ".json", ".csv", ".md", ".so", ".py")
+FILES = (".sqlite", ".yaml", ".json", ".csv", ".md", ".so", ".py", ".arrows", ".gz", ".jsonl")
 # Defined in the documents themselves, by the reader.
 EXAMPLES = {"model=llm/mine", "model=llm/NAME", "workload=mine", "workload=my_server"}
 

@@ -11,24 +11,13 @@ import tempfile
 import unittest
 
 from program import DATA, ROOT, run
-from query_tables import PATHS, SHORTENED, ask, ask_all, dicts, expected_rows, sqlite_rows
+from query_tables import PATHS, RUNS, SHORTENED, ask, ask_all, dicts, expected_rows, random_statements, sqlite_rows
 
 SHARED = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures"))
 
-# What is analyzed together as one run.
-RUNS = {
-    "nsys and ncu": [DATA / "h200-decoder" / "nsys.sqlite", DATA / "h200-decoder" / "ncu_raw.csv.gz"],
-    "hidden graphs": [DATA / "h200-decoder" / "nsys_graph_level.sqlite"],
-    "PyTorch": [DATA / "h200-decoder" / "kineto.json.gz"],
-    "collector": [DATA / "h200-collector" / "dense_graph.llmtrace.gz"],
-    "eager": [DATA / "h200-collector" / "llama_eager.llmtrace.gz"],
-    "serving": [DATA / "h200-serving" / "nsys.sqlite"],
-    "CPU": [DATA / "cpu-llm"],
-    "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
-    "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
-}
+SHARED_RUNS = {}
 if SHARED.is_dir():
-    RUNS |= {
+    SHARED_RUNS = {
         "shared: llama.cpp": [SHARED / "engines" / "llama_cpp_server.llmtrace.gz"],
         "shared: two GPUs": [SHARED / "public" / "GindaChen+nsys-ai__mfu_2gpu_before.sqlite"],
         "shared: SGLang": [SHARED / "public" / "AMD-AGI+TraceLens__sglang_Qwen3-8B_decode.json.gz"],
@@ -71,7 +60,7 @@ class Tables(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        cls.runs = dict(RUNS)
+        cls.runs = RUNS | SHARED_RUNS
         if SHARED.is_dir() and shutil.which("xz"):
             cls.runs["shared: requests"] = unpacked_serving(cls.folder.name)
         cls.bundles = {}
@@ -278,40 +267,7 @@ class Tables(unittest.TestCase):
             values = sqlite_rows(file, f"SELECT * FROM {table}")
             tables[table] = (columns, values)
 
-        def literal(value):
-            if isinstance(value, str):
-                return "'" + value.replace("'", "''") + "'"
-            return "NULL" if value is None else repr(value)
-
-        def condition(columns, values):
-            at = chance.randrange(len(columns))
-            value = chance.choice(values)[at + 1]
-            other = chance.choice(values)[at + 1]
-            column = f'"{columns[at][0]}"'
-            return chance.choice([
-                f"{column} = {literal(value)}", f"{column} >= {literal(value)}", f"{column} < {literal(value)}",
-                f"{column} BETWEEN {literal(value)} AND {literal(other)}", f"{column} IS {literal(value)}",
-                f"{column} IN ({literal(value)}, {literal(other)}, 'x', 7)", f"{column} IS NOT NULL",
-                f"NOT {column} = {literal(value)}", f"{column} = CAST({literal(value)} AS TEXT)",
-            ])
-
-        statements = []
-        for _ in range(150):
-            table = chance.choice(sorted(tables))
-            columns, values = tables[table]
-            where = chance.choice([" AND ", " OR "]).join(condition(columns, values) for _ in range(chance.randint(1, 3)))
-            keys = [f'"{name}"' for name, _ in chance.sample(columns, chance.randint(1, 3))]
-            numbers = [f'"{name}"' for name, kind in columns if kind == "integer"]
-            number = chance.choice(numbers)
-            order = ", ".join(key + chance.choice(["", " DESC"]) for key in keys)
-            statements.append(chance.choice([
-                f"SELECT {', '.join(keys)}, count(*), sum({number}), min({number}) FROM {table} WHERE {where} "
-                f"GROUP BY {', '.join(keys)} ORDER BY {order}",
-                f"SELECT DISTINCT {', '.join(keys)} FROM {table} WHERE {where} ORDER BY {order}",
-                f"SELECT {', '.join(keys)} FROM {table} WHERE {where} ORDER BY {order}",
-                f"SELECT count(*), sum({number}), max({number}) FROM {table} WHERE {where}",
-                f"SELECT {', '.join(keys)}, count(*) FROM {table} GROUP BY {', '.join(keys)} ORDER BY {order}",
-            ]))
+        statements = [sql for _, sql in random_statements(chance, tables, 150)]
         any_rows = 0
         for sql, answer in zip(statements, ask_all(bundle, statements), strict=True):
             expected = sqlite_rows(file, sql)

@@ -18,6 +18,17 @@ size_t stated_size(std::string_view compressed) {
   return size;
 }
 
+template <class Bound, class Compress>
+std::string compressed_by(const Bound& bound, const Compress& compress, std::string_view content,
+                          int level) {
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> deflater(
+      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
+  if (!deflater) throw std::bad_alloc();
+  std::string out(bound(deflater.get(), content.size()), '\0');
+  out.resize(compress(deflater.get(), content.data(), content.size(), out.data(), out.size()));
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::string> gunzip_small(std::string_view compressed) {
@@ -48,13 +59,11 @@ std::optional<std::string> gunzip_small(std::string_view compressed) {
 }
 
 std::string zlib_compressed(std::string_view content, int level) {
-  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> deflater(
-      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
-  if (!deflater) throw std::bad_alloc();
-  std::string out(libdeflate_zlib_compress_bound(deflater.get(), content.size()), '\0');
-  out.resize(libdeflate_zlib_compress(deflater.get(), content.data(), content.size(), out.data(),
-                                      out.size()));
-  return out;
+  return compressed_by(libdeflate_zlib_compress_bound, libdeflate_zlib_compress, content, level);
+}
+
+std::string gzip_compressed(std::string_view content, int level) {
+  return compressed_by(libdeflate_gzip_compress_bound, libdeflate_gzip_compress, content, level);
 }
 
 std::optional<std::string> zlib_decompressed(std::string_view stream, size_t size) {

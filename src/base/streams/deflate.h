@@ -19,7 +19,10 @@ std::optional<std::string> gunzip_small(std::string_view compressed);
 // A complete zlib stream (RFC 1950). `level` is libdeflate's, 0 to 12.
 std::string zlib_compressed(std::string_view content, int level);
 
-// The content of such a stream if it is undamaged and has `size` bytes; otherwise none.
+// A gzip file of one member, without a name and a time.
+std::string gzip_compressed(std::string_view content, int level);
+
+// The content of a complete zlib stream if it is undamaged and has `size` bytes; otherwise none.
 std::optional<std::string> zlib_decompressed(std::string_view stream, size_t size);
 
 }  // namespace llmprof

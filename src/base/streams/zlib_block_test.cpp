@@ -25,6 +25,12 @@ TEST(ZlibBlock, ZlibReadsItBack) {
   }
 }
 
+TEST(GzipBlock, GivesItsContentBack) {
+  for (const std::string& text : {std::string(), std::string(100'000, 'a')}) {
+    EXPECT_EQ(gunzip_small(gzip_compressed(text, 6)), text);
+  }
+}
+
 TEST(ZlibBlock, AnEmptyContentIsAStream) { EXPECT_EQ(inflated(zlib_compressed("", 6), 1), ""); }
 
 }  // namespace

@@ -97,10 +97,11 @@ std::optional<uint64_t> WorkOfLaunches::flow_to(WorkKind kind, size_t row) const
   return first_flow_ + launch.index();
 }
 
-Result<std::string> perfetto_trace(const ExportSources& sources,
-                                   std::string_view /*tool_version*/) {
+Result<ExportedText> perfetto_trace(const ExportSources& sources,
+                                    std::string_view /*tool_version*/) {
   const auto own = on_own_axes(sources);
-  return trace_of(own ? ExportSources{{own->trace, own->results}} : sources);
+  return trace_of(own ? ExportSources{{own->trace, own->results}} : sources)
+      .map([](std::string&& text) { return ExportedText{std::move(text), {}}; });
 }
 
 }  // namespace llmprof::exports

@@ -28,8 +28,8 @@ Nanoseconds queue_of(const profile::Request& request) {
 
 Nanoseconds first_sent(const ExportSource& source) {
   Nanoseconds first = INT64_MAX;
-  if (!on_clock_of_capture(source.requests)) return first;
-  for (const profile::Request& item : source.requests->items) {
+  if (!on_clock_of_capture(source.requests())) return first;
+  for (const profile::Request& item : source.requests()->items) {
     if (item.sent) first = std::min(first, to_nanoseconds(*item.sent));
   }
   return first;
@@ -37,8 +37,8 @@ Nanoseconds first_sent(const ExportSource& source) {
 
 RequestTracks::RequestTracks(const ExportSource& source, uint64_t first_flow)
     : steps_(source.results.stages.steps), next_flow_(first_flow) {
-  if (!on_clock_of_capture(source.requests)) return;
-  requests_ = source.requests;
+  if (!on_clock_of_capture(source.requests())) return;
+  requests_ = source.requests();
   flows_of_step_.resize(steps_.size());
   const auto& items = requests_->items;
   flows_of_request_.resize(items.size());

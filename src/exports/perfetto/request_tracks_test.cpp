@@ -20,13 +20,14 @@ struct ServedRequests {
   }
   [[nodiscard]] ExportSource source() const {
     ExportSource made{trace, results};
-    made.requests = &requests;
+    made.profile = &profile;
     return made;
   }
 
   trace::Trace trace;
   analysis::Results results;
-  profile::Requests requests = *testing::requests_sample().requests;
+  profile::Profile profile = testing::requests_sample();
+  profile::Requests& requests = *profile.requests;
 };
 
 TEST(RequestTracks, HaveAFlowForEachJoinedToken) {

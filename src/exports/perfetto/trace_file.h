@@ -14,7 +14,7 @@
 
 #include "base/units.h"
 #include "exports/perfetto/fields.h"
-#include "exports/perfetto/proto_writer.h"
+#include "exports/proto_writer.h"
 #include "exports/shared_rows.h"
 #include "job/job_clock.h"
 #include "trace/interner.h"

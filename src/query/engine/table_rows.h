@@ -38,6 +38,11 @@ class TableRows {
   [[nodiscard]] Value value(Place place, size_t column, std::string& scratch) const {
     return columns_[place.part][column]->at(place.row, scratch);
   }
+  // A whole column of a part, for copies of it.
+  [[nodiscard]] const ColumnValues& column(size_t part, size_t column) const {
+    return *columns_[part][column];
+  }
+  [[nodiscard]] size_t rows_of(size_t part) const { return parts_[part].part.rows; }
 
   // Whether the column repeats few values, so that the functions below may be called.
   [[nodiscard]] bool is_coded(size_t column) const;
@@ -80,9 +85,6 @@ class TableRows {
     std::vector<std::vector<uint32_t>> ranks;  // by part and code: index of the value
   };
   const Groups& groups(size_t column);
-  [[nodiscard]] const ColumnValues& column(size_t part, size_t column) const {
-    return *columns_[part][column];
-  }
 
   std::vector<NamedPart> parts_;
   std::vector<std::vector<const ColumnValues*>> columns_;  // by part, the run first

@@ -11,7 +11,12 @@
 namespace llmprof::query {
 namespace {
 
-class NewDatabase {
+std::string_view stored_type(ColumnType type) {
+  if (type == ColumnType::text) return "TEXT";
+  return type == ColumnType::real ? "REAL" : "INTEGER";
+}
+
+class NewDatabase final : public TableWriter {
  public:
   explicit NewDatabase(const std::filesystem::path& path) : path_(path) {
     sqlite3* made = nullptr;
@@ -27,6 +32,42 @@ class NewDatabase {
     run("BEGIN");
   }
 
+  void write(const Table& table, const TableRows& rows) override {
+    std::string sql = fmt::format("CREATE TABLE \"{}\" (\"run\" TEXT", table.name);
+    for (const ColumnInfo& column : table.columns) {
+      sql += fmt::format(", \"{}\" {}", column.name, stored_type(column.type));
+    }
+    run(sql + ")");
+    Insert insert(*this, table.name, table.columns.size() + 1);
+    std::string scratch;
+    for (uint32_t row = 0; row < rows.size(); ++row) {
+      const TableRows::Place place = rows.place_of(row);
+      for (size_t i = 0; i <= table.columns.size(); ++i) {
+        insert.bind(i, rows.value(place, i, scratch));
+      }
+      insert.run();
+    }
+  }
+
+  void write(const TextTable& table) override {
+    std::string sql;
+    for (const std::string_view column : table.columns) {
+      sql += fmt::format("{}\"{}\" TEXT", sql.empty() ? "" : ", ", column);
+    }
+    run(fmt::format("CREATE TABLE {} ({})", table.name, sql));
+    Insert insert(*this, table.name, table.columns.size());
+    for (const std::vector<std::string>& row : table.rows) {
+      for (size_t i = 0; i < row.size(); ++i) insert.bind(i, Value::unless_empty(row[i]));
+      insert.run();
+    }
+  }
+
+  void finish() {
+    run("COMMIT");
+    check(sqlite3_close(database_.release()));
+  }
+
+ private:
   void run(const std::string& sql) {
     check(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr));
   }
@@ -74,12 +115,6 @@ class NewDatabase {
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   };
 
-  void finish() {
-    run("COMMIT");
-    check(sqlite3_close(database_.release()));
-  }
-
- private:
   struct Close {
     void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
   };
@@ -95,69 +130,15 @@ class NewDatabase {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-std::string_view stored_type(ColumnType type) {
-  if (type == ColumnType::text) return "TEXT";
-  return type == ColumnType::real ? "REAL" : "INTEGER";
-}
-
-void write_table(const Table& table, TableRows& rows, NewDatabase& into) {
-  std::string sql = fmt::format("CREATE TABLE \"{}\" (\"run\" TEXT", table.name);
-  for (const ColumnInfo& column : table.columns) {
-    sql += fmt::format(", \"{}\" {}", column.name, stored_type(column.type));
-  }
-  into.run(sql + ")");
-  NewDatabase::Insert insert(into, table.name, table.columns.size() + 1);
-  std::string scratch;
-  for (uint32_t row = 0; row < rows.size(); ++row) {
-    const TableRows::Place place = rows.place_of(row);
-    for (size_t i = 0; i <= table.columns.size(); ++i) {
-      insert.bind(i, rows.value(place, i, scratch));
-    }
-    insert.run();
-  }
-}
-
-void describe(const std::vector<Table>& tables, const SqliteFile& written, NewDatabase& into) {
-  into.run(
-      "CREATE TABLE llmprof_columns (\"table\" TEXT, \"column\" TEXT, type TEXT, unit TEXT, "
-      "meaning TEXT)");
-  NewDatabase::Insert columns(into, "llmprof_columns", 5);
-  const auto add = [](NewDatabase::Insert& insert, std::initializer_list<std::string_view> texts) {
-    size_t at = 0;
-    for (const std::string_view text : texts) insert.bind(at++, Value::unless_empty(text));
-    insert.run();
-  };
-  for (const Table& table : tables) {
-    for (const ColumnInfo& column : table.columns) {
-      add(columns, {table.name, column.name, to_string(column.type), column.unit, column.meaning});
-    }
-  }
-  into.run("CREATE TABLE llmprof_lacks (\"table\" TEXT, why TEXT)");
-  NewDatabase::Insert lacks(into, "llmprof_lacks", 2);
-  for (const auto& [table, why] : written.lacks) add(lacks, {table, why});
-}
-
 }  // namespace
 
-Result<SqliteFile> write_sqlite_file(Database& database, const std::filesystem::path& path,
-                                     Progress& progress) {
+Result<CopiedTables> write_sqlite_file(Database& database, const std::filesystem::path& path,
+                                       Progress& progress) {
   return attempt([&] {
     NewDatabase into(path);
-    SqliteFile written;
-    for (const Table& table : database.tables()) {
-      progress.begin("writing table " + table.name);
-      const auto rows = database.rows_of(table);
-      if (!rows) {
-        written.lacks.push_back({table.name, rows.error().message});
-        continue;
-      }
-      write_table(table, **rows, into);
-      ++written.tables;
-      written.rows += (*rows)->size();
-    }
-    describe(database.tables(), written, into);
+    CopiedTables copied = copy_tables(database, into, progress);
     into.finish();
-    return written;
+    return copied;
   });
 }
 

@@ -11,6 +11,7 @@
 #include "exports/exports.h"
 #include "page/page.h"
 #include "profile/profile.h"
+#include "query/model/run.h"
 #include "session/analysis/plan.h"
 #include "session/analysis/reading.h"
 #include "session/analysis/timings.h"
@@ -36,12 +37,6 @@ struct Analysis {
 // memory can hold that many.
 class KeptTraces {
  public:
-  struct KeptTrace {
-    std::optional<uint64_t> rank;
-    trace::Trace trace;
-    analysis::Results results;
-  };
-
   // `rank` is none if there is no job.
   void keep(std::optional<uint64_t> rank, trace::Trace&& trace, analysis::Results&& results);
 
@@ -58,15 +53,20 @@ class KeptTraces {
                      Analysis& analysis) const;
 
   // All that is kept. Fails if the ranks of a job have too many kernels together.
-  Result<std::vector<KeptTrace>> take() &&;
+  Result<std::vector<query::Events>> take() &&;
 
  private:
   // They refer to data kept here. The error says why there are none.
   [[nodiscard]] Result<exports::ExportSources> sources(const profile::Profile& profile) const;
 
-  std::vector<KeptTrace> kept_;
+  std::vector<query::Events> kept_;
   uint64_t kernels_ = 0;
 };
+
+// Sources of files for viewers; they refer to both. Ranks of a job are aligned to the clocks that
+// its profile names. The error says why there are none.
+Result<exports::ExportSources> export_sources(const profile::Profile& profile,
+                                              const std::vector<query::Events>& events);
 
 // The state before anything is written: the profile and the traces that provide single events.
 struct AnalyzedInputs {

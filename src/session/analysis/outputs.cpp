@@ -25,7 +25,7 @@ void KeptTraces::keep(std::optional<uint64_t> rank, trace::Trace&& trace,
   }
 }
 
-Result<std::vector<KeptTraces::KeptTrace>> KeptTraces::take() && {
+Result<std::vector<query::Events>> KeptTraces::take() && {
   if (!kept_.empty() || kernels_ <= kMostKernelsOfRanks) return std::move(kept_);
   return fail_input(fmt::format(
       "the job's ranks have {} kernels together; single events of more than {} are not kept. Name "
@@ -34,19 +34,26 @@ Result<std::vector<KeptTraces::KeptTrace>> KeptTraces::take() && {
 }
 
 Result<exports::ExportSources> KeptTraces::sources(const profile::Profile& profile) const {
-  if (kept_.size() == 1 && !kept_.front().rank) {
-    exports::ExportSource source{kept_.front().trace, kept_.front().results};
-    if (profile.requests) source.requests = &*profile.requests;
-    return exports::ExportSources{source};
-  }
-  if (kernels_ > kMostKernelsOfRanks) {
+  const bool of_ranks = kept_.size() != 1 || kept_.front().rank;
+  if (of_ranks && kernels_ > kMostKernelsOfRanks) {
     return fail_input(fmt::format(
         "The job's ranks have {} kernels together, but a timeline can hold only {}; run `llmprof "
         "analyze` on the capture of one rank to see its timeline.",
         kernels_, kMostKernelsOfRanks));
   }
+  return export_sources(profile, kept_);
+}
+
+Result<exports::ExportSources> export_sources(const profile::Profile& profile,
+                                              const std::vector<query::Events>& events) {
   exports::ExportSources sources;
-  for (const KeptTrace& each : kept_) {
+  if (events.size() == 1 && !events.front().rank) {
+    exports::ExportSource& source =
+        sources.emplace_back(events.front().trace, events.front().results);
+    source.profile = &profile;
+    return sources;
+  }
+  for (const query::Events& each : events) {
     const auto rank = std::ranges::find(profile.ranks, each.rank, &profile::Rank::rank);
     if (rank == profile.ranks.end() || !rank->clock) continue;
     sources.push_back({each.trace, each.results, fmt::format("rank {}", rank->rank),
@@ -74,12 +81,12 @@ void KeptTraces::add_timeline(page::Content& content) const {
 
 void KeptTraces::write_exports(const Exports& wanted, const profile::Profile& profile,
                                Analysis& analysis) const {
-  const auto write = [&](const Result<std::string>& content, const ExportRow& row,
+  const auto write = [&](const Result<exports::ExportedText>& content, const ExportRow& row,
                          std::string rank = {}) {
     std::erase(rank, ' ');
     const std::string name = fmt::format("trace{}{}{}", rank.empty() ? "" : ".", rank, row.ending);
-    const auto done = content.and_then([&](const std::string& text) {
-      return write_file_atomically(analysis.folder / name, text);
+    const auto done = content.and_then([&](const exports::ExportedText& made) {
+      return write_file_atomically(analysis.folder / name, made.text);
     });
     if (done) {
       analysis.files.push_back(name);
@@ -95,12 +102,13 @@ void KeptTraces::write_exports(const Exports& wanted, const profile::Profile& pr
   for (size_t i = 0; i < kExports.size(); ++i) {
     const ExportRow& row = kExports[i];
     if (!wanted[i]) continue;
+    const auto make = std::get<ExportRow::FromTraces>(row.write);
     if (!row.file_per_rank) {
-      write(row.make(*all, kVersion), row);
+      write(make(*all, kVersion), row);
       continue;
     }
     for (const exports::ExportSource& each : *all) {
-      write(row.make({each}, kVersion), row, each.rank);
+      write(make({each}, kVersion), row, each.rank);
     }
   }
 }

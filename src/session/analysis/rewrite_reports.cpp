@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 #include <utility>
 
 #include "analysis/shown/shown.h"
@@ -39,12 +38,14 @@ fs::path find_profile(const fs::path& source) {
 }
 
 Error without_captures(const fs::path& source, std::string_view why) {
+  std::vector<std::string_view> options;
+  for (const ExportRow& row : kExports) {
+    if (!row.option.empty()) options.push_back(row.option);
+  }
   return {ErrorKind::input,
           fmt::format("{}: {} need the captures: {}; name the folder of a run, or use `llmprof "
                       "analyze CAPTURE {}`",
-                      source.string(),
-                      fmt::join(kExports | std::views::transform(&ExportRow::option), " and "), why,
-                      kExports.front().option)};
+                      source.string(), fmt::join(options, " and "), why, options.front())};
 }
 
 std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Profile& profile) {

@@ -20,14 +20,6 @@ namespace {
 
 constexpr std::string_view kProfileName = "profile.json";
 
-std::vector<query::Events> events_of(KeptTraces&& traces) {
-  std::vector<query::Events> events;
-  for (KeptTraces::KeptTrace& each : needed(std::move(traces).take())) {
-    events.push_back({each.rank, std::move(each.trace), std::move(each.results)});
-  }
-  return events;
-}
-
 // The profile.json that a path stands for; none if it stands for captures.
 std::optional<fs::path> profile_behind(const fs::path& path) {
   if (is_file(path) && is_profile(path)) return path;
@@ -58,7 +50,7 @@ query::Run open_bundle(const fs::path& file, const MakeProgress& make_progress) 
     return attempt([&] {
       const profile::Profile profile = needed(profile::read_profile(file));
       const auto own_progress = make_progress();
-      return events_of(read_again(folder, profile, *own_progress));
+      return needed(read_again(folder, profile, *own_progress).take());
     });
   };
   return run;
@@ -76,7 +68,7 @@ query::Run open_captures(const fs::path& path, const std::optional<fs::path>& co
   if (analysis.incomplete) throw Failure(*analysis.incomplete);
   query::Run run;
   run.profile = std::move(analysis.profile);
-  run.read_events = [traces] { return attempt([&] { return events_of(std::move(*traces)); }); };
+  run.read_events = [traces] { return std::move(*traces).take(); };
   return run;
 }
 

@@ -1,4 +1,4 @@
-#include "exports/perfetto/proto_writer.h"
+#include "exports/proto_writer.h"
 
 #include <gtest/gtest.h>
 
