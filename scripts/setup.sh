@@ -103,3 +103,10 @@ if [[ $1 == test || $1 == bench ]] && command -v npm >/dev/null; then
     say "npm ci failed in ui/; the tests of the page will be skipped"
   fi
 fi
+# Official clients of the Model Context Protocol, which test `llmprof mcp`; nothing of them is shipped.
+if [[ $1 == test ]] && command -v npm >/dev/null; then
+  clients=$(dirname "$0")/../tests/mcp
+  if [[ ! -x $clients/node_modules/node/bin/node ]] && ! npm ci --prefix "$clients" --no-audit --no-fund >&2; then
+    say "npm ci failed in tests/mcp; the tests with clients of the Model Context Protocol will be skipped"
+  fi
+fi

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <random>
+#include <string>
 #include <utility>
 
 #include "base/text.h"
@@ -18,6 +21,7 @@ using http::ServerRequest;
 using ResponderPointer = std::shared_ptr<Responder>;
 
 constexpr std::string_view kJsonType = "application/json";
+constexpr int kAccepted = 202;
 constexpr std::string_view kEventType = "text/event-stream";
 
 // "127.0.0.1:8000" and "localhost:8000" are this machine, whatever the port.
@@ -43,9 +47,20 @@ bool may_ask(const ServerRequest& request) {
   return false;
 }
 
+// Clients of the earlier era repeat it in each request. It only distinguishes their calls.
+std::string new_session() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
 std::string as_event(const Json& message) {
   return fmt::format("event: message\ndata: {}\n\n", to_line(message));
 }
+
+struct OpenCall {
+  CallQueue::Handle call;
+  std::function<void()> end;  // of HTTP's response, without one to the call
+};
 
 class HttpServer {
  public:
@@ -77,7 +92,6 @@ class HttpServer {
   }
 
   void take(const ServerRequest& request, const ResponderPointer& responder) {
-    constexpr int kAccepted = 202;
     constexpr int kForbidden = 403;
     constexpr int kNotFound = 404;
     constexpr int kMethodNotAllowed = 405;
@@ -102,19 +116,40 @@ class HttpServer {
                                      request.header("Mcp-Method"), request.header("Mcp-Name")};
     Step step = protocol_.take(request.body, &headers);
     if (const auto* const answer = std::get_if<Answer>(&step)) {
-      responder->answer(answer->status, kJsonType, to_line(answer->message));
+      const http::HeaderList session = answer->begins_session
+                                           ? http::HeaderList{{"Mcp-Session-Id", new_session()}}
+                                           : http::HeaderList{};
+      responder->answer(answer->status, kJsonType, to_line(answer->message), session);
     } else if (auto* const call = std::get_if<ToolCall>(&step)) {
       const bool as_stream =
           !call->progress_token.is_null() && contains(request.header("Accept"), kEventType);
-      add(std::move(*call), request.body.size(), responder, as_stream);
+      const std::string_view session = call->is_modern ? "" : request.header("Mcp-Session-Id");
+      add(std::move(*call), request.body.size(), responder, as_stream, session);
     } else {
-      // Closing the connection cancels a call; other notifications change nothing.
+      // In the later era, only closing the stream cancels a call.
+      const auto* const cancelled = std::get_if<CancelCall>(&step);
+      if (cancelled != nullptr) cancel(request.header("Mcp-Session-Id"), cancelled->id);
       responder->answer(kAccepted, "", "");
     }
   }
 
-  void add(ToolCall call, size_t bytes, const ResponderPointer& responder, bool as_stream) {
+  // Ids are the client's own: those of others are the same numbers.
+  static std::string key_of(std::string_view session, const Json& id) {
+    return session.empty() ? std::string() : fmt::format("{} {}", session, to_line(id));
+  }
+
+  void cancel(std::string_view session, const Json& id) {
+    const auto found = calls_.find(key_of(session, id));
+    if (found == calls_.end()) return;
+    CallQueue::cancel(found->second.call);
+    found->second.end();
+    calls_.erase(found);
+  }
+
+  void add(ToolCall call, size_t bytes, const ResponderPointer& responder, bool as_stream,
+           std::string_view session) {
     const Json id = call.id;
+    const std::string key = key_of(session, id);
     if (as_stream) {
       responder->begin_stream(200, kEventType,
                               {{"Cache-Control", "no-cache"}, {"X-Accel-Buffering", "no"}});
@@ -128,12 +163,24 @@ class HttpServer {
       if (!as_stream) return;
       loop_.post([responder, text = as_event(message)] { responder->send(text); });
     };
-    const auto done = [this, end, as_stream](const Json& message) {
-      loop_.post([end, text = as_stream ? as_event(message) : to_line(message)] { end(text); });
+    const auto done = [this, end, as_stream, key](const Json& message) {
+      loop_.post([this, end, key, text = as_stream ? as_event(message) : to_line(message)] {
+        calls_.erase(key);
+        end(text);
+      });
     };
     const auto handle = queue_.add(std::move(call), bytes, progress, done);
     if (handle) {
-      responder->on_gone([handle] { CallQueue::cancel(handle); });
+      if (!key.empty()) {
+        calls_.insert_or_assign(key, OpenCall{handle, [responder, as_stream] {
+                                                if (as_stream) return responder->end_stream();
+                                                responder->answer(kAccepted, "", "");
+                                              }});
+      }
+      responder->on_gone([this, handle, key] {
+        calls_.erase(key);
+        CallQueue::cancel(handle);
+      });
       return;
     }
     const Json error = Protocol::error(id, kInternalError, "too many calls are waiting");
@@ -144,7 +191,8 @@ class HttpServer {
   const std::atomic<bool>& stop_;
   http::EventLoop loop_;
   http::Timer timer_;
-  CallQueue queue_;  // its threads use the loop
+  std::map<std::string, OpenCall> calls_;  // of clients of the earlier era, by session and id
+  CallQueue queue_;                        // its threads use the loop
 };
 
 }  // namespace

@@ -192,12 +192,14 @@ Step Protocol::modern(const Request& request, const MirroredHeaders* headers) co
 Step Protocol::legacy(const Request& request) const {
   if (request.method == "initialize") {
     const std::string wanted = text_or_empty(member(request.params, "protocolVersion"));
-    return Answer{result(
+    Answer answer{result(
         request.id, false,
         {{"protocolVersion", is_legacy(wanted) ? wanted : std::string(kLegacyVersions.front())},
          {"capabilities", {{"tools", Json::object()}}},
          {"serverInfo", own_name()},
          {"instructions", info_.instructions}})};
+    answer.begins_session = true;
+    return answer;
   }
   if (request.method == "ping") return Answer{result(request.id, false, Json::object())};
   if (request.method == "tools/list") {

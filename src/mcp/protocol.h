@@ -32,7 +32,8 @@ struct MirroredHeaders {
 // What to do about a message of the client.
 struct Answer {
   Json message;
-  int status = 200;  // of HTTP
+  int status = 200;             // of HTTP
+  bool begins_session = false;  // of a client of the earlier era
 };
 struct Nothing {};  // a notification that changes nothing, or a response to nothing
 struct CancelCall {
