@@ -348,7 +348,11 @@ mcp::ToolResult AnswerBuilder::finish() && {
                    {"coverage", coverage_}, {"caveats", caveats_},
                    {"evidence", evidence_}, {"truncated", std::move(truncated)},
                    {"next", next_}};
-    if (!served_.options().show_paths) hide_paths(answer);
+    if (served_.options().show_paths) {
+      hide_secrets(answer);
+    } else {
+      hide_paths(answer);
+    }
     return answer;
   };
   for (;;) {

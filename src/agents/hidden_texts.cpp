@@ -1,5 +1,6 @@
 #include "agents/hidden_texts.h"
 
+#include "base/secrets/secrets.h"
 #include "profile/json/described.h"
 #include "query/described/without_paths.h"
 
@@ -35,17 +36,24 @@ void hide_in(const Type& type, void* value) {
   }
 }
 
+template <class Replace>
+void replace_texts(mcp::Json& value, const Replace& replace) {
+  if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    text = replace(text);
+  } else if (value.is_structured()) {
+    for (mcp::Json& each : value) replace_texts(each, replace);
+  }
+}
+
 }  // namespace
 
 void hide_paths(profile::Profile& profile) { hide_in(profile::json::profile_type(), &profile); }
 
-void hide_paths(mcp::Json& value) {
-  if (value.is_string()) {
-    auto& text = value.get_ref<std::string&>();
-    text = query::without_full_paths(text);
-  } else if (value.is_structured()) {
-    for (mcp::Json& each : value) hide_paths(each);
-  }
+void hide_paths(mcp::Json& value) { replace_texts(value, query::without_full_paths); }
+
+void hide_secrets(mcp::Json& value) {
+  replace_texts(value, [](std::string_view text) { return without_secrets(text); });
 }
 
 }  // namespace llmprof::agents

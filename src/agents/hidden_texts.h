@@ -9,5 +9,7 @@ namespace llmprof::agents {
 // text by query::without_full_paths.
 void hide_paths(profile::Profile& profile);
 void hide_paths(mcp::Json& value);
+// Only secrets: of answers that may contain paths.
+void hide_secrets(mcp::Json& value);
 
 }  // namespace llmprof::agents

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/needed.h"
+#include "base/secrets/secrets.h"
 #include "base/text.h"
 #include "query/described/without_paths.h"
 #include "session/version.h"
@@ -51,8 +52,9 @@ mcp::Tool make_tool(ServedRuns& served, ToolTexts texts, std::string_view proper
     auto result = attempt([&] { return work(arguments, call); });
     if (result) return std::move(*result);
     const std::string& message = result.error().message;
-    return mcp::ToolResult::failed(
-        served.options().show_paths ? message : query::without_full_paths(message));
+    return mcp::ToolResult::failed(served.options().show_paths
+                                       ? without_secrets(message)
+                                       : query::without_full_paths(message));
   };
   return tool;
 }
