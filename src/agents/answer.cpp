@@ -323,12 +323,26 @@ void AnswerBuilder::add_coverage(query::Database& database) {
   }
 }
 
+void AnswerBuilder::hide_texts() {
+  HiddenTexts texts(served_.options().show_paths);
+  summary_ = texts.hidden(summary_);
+  how_to_narrow_ = texts.hidden(how_to_narrow_);
+  for (std::string& caveat : caveats_) caveat = texts.hidden(caveat);
+  for (Json* const value : {&coverage_, &evidence_, &next_}) texts.hide_in(*value);
+  for (AnswerTable& table : tables_) {
+    table.title = texts.hidden(table.title);
+    texts.hide_in(table.rows);
+    for (AnswerColumn& column : table.columns) column.name = texts.hidden(column.name);
+  }
+}
+
 mcp::ToolResult AnswerBuilder::finish() && {
   if (std::ranges::any_of(evidence_, [](const Json& each) { return each["has_page"] == false; })) {
     caveat(
         "A run without report.html has no page for its evidence; `llmprof analyze CAPTURE --out "
         "RUN` writes one.");
   }
+  hide_texts();
   const auto build = [&] {
     Json tables = Json::array();
     Json cut_tables = Json::array();
@@ -344,16 +358,10 @@ mcp::ToolResult AnswerBuilder::finish() && {
     if (!cut_tables.empty()) {
       truncated = {{"tables", std::move(cut_tables)}, {"how_to_narrow", how_to_narrow_}};
     }
-    Json answer = {{"summary", summary_},   {"tables", std::move(tables)},
-                   {"coverage", coverage_}, {"caveats", caveats_},
-                   {"evidence", evidence_}, {"truncated", std::move(truncated)},
-                   {"next", next_}};
-    if (served_.options().show_paths) {
-      hide_secrets(answer);
-    } else {
-      hide_paths(answer);
-    }
-    return answer;
+    return Json{{"summary", summary_},   {"tables", std::move(tables)},
+                {"coverage", coverage_}, {"caveats", caveats_},
+                {"evidence", evidence_}, {"truncated", std::move(truncated)},
+                {"next", next_}};
   };
   for (;;) {
     Json answer = build();

@@ -53,6 +53,7 @@ class AnswerBuilder {
 
  private:
   void link_rows(const AnswerTable& table);
+  void hide_texts();
 
   const ServedRuns& served_;
   std::vector<ServedRuns::Known> runs_;

@@ -36,24 +36,24 @@ void hide_in(const Type& type, void* value) {
   }
 }
 
-template <class Replace>
-void replace_texts(mcp::Json& value, const Replace& replace) {
-  if (value.is_string()) {
-    auto& text = value.get_ref<std::string&>();
-    text = replace(text);
-  } else if (value.is_structured()) {
-    for (mcp::Json& each : value) replace_texts(each, replace);
-  }
-}
-
 }  // namespace
 
 void hide_paths(profile::Profile& profile) { hide_in(profile::json::profile_type(), &profile); }
 
-void hide_paths(mcp::Json& value) { replace_texts(value, query::without_full_paths); }
+const std::string& HiddenTexts::hidden(const std::string& text) {
+  const auto found = known_.find(text);
+  if (found != known_.end()) return found->second;
+  return known_.emplace(text, show_paths_ ? without_secrets(text) : query::without_full_paths(text))
+      .first->second;
+}
 
-void hide_secrets(mcp::Json& value) {
-  replace_texts(value, [](std::string_view text) { return without_secrets(text); });
+void HiddenTexts::hide_in(mcp::Json& value) {
+  if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    text = hidden(text);
+  } else if (value.is_structured()) {
+    for (mcp::Json& each : value) hide_in(each);
+  }
 }
 
 }  // namespace llmprof::agents
