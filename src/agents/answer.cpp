@@ -82,6 +82,13 @@ Json json_of(const AnswerTable& table, bool with_meanings) {
           {"total_is_complete", table.total_is_complete}};
 }
 
+std::string traced_caveat(const std::string& stages) {
+  return fmt::format(
+      "Times of {} are as traced, and tracing lengthens them; `llmprof run` also times "
+      "the program without tracing.",
+      stages);
+}
+
 // As text and as structured content.
 size_t bytes_sent(const Json& value) {
   const std::string text = mcp::to_line(value);
@@ -96,20 +103,6 @@ void drop_empty_columns(AnswerTable& table) {
     if (!is_empty) continue;
     table.columns.erase(table.columns.begin() + static_cast<ptrdiff_t>(column));
     for (Json& row : table.rows) row.erase(column);
-  }
-}
-
-void name_units(AnswerTable& table) {
-  constexpr std::array<std::string_view, 5> kUnits = {"ms", "us", "ns", "bytes", "share"};
-  for (AnswerColumn& column : table.columns) {
-    if (!column.unit.empty()) continue;
-    const std::string_view name = column.name;
-    for (const std::string_view unit : kUnits) {
-      const bool is_last = name.ends_with(unit) && (name.size() == unit.size() ||
-                                                    name[name.size() - unit.size() - 1] == '_');
-      if (!is_last) continue;
-      column.unit = unit == "bytes" ? "B" : unit == "share" ? "fraction" : unit;
-    }
   }
 }
 
@@ -179,6 +172,20 @@ const Json& answer_schema() {
 void AnswerTable::add_row(Json cells) {
   rows.push_back(std::move(cells));
   ++total_rows;
+}
+
+void name_units(AnswerTable& table) {
+  constexpr std::array<std::string_view, 5> kUnits = {"ms", "us", "ns", "bytes", "share"};
+  for (AnswerColumn& column : table.columns) {
+    if (!column.unit.empty()) continue;
+    const std::string_view name = column.name;
+    for (const std::string_view unit : kUnits) {
+      const bool is_last = name.ends_with(unit) && (name.size() == unit.size() ||
+                                                    name[name.size() - unit.size() - 1] == '_');
+      if (!is_last) continue;
+      column.unit = unit == "bytes" ? "B" : unit == "share" ? "fraction" : unit;
+    }
+  }
 }
 
 std::string in_link(std::string_view text) {
@@ -309,6 +316,25 @@ void AnswerBuilder::add_coverage(query::Database& database) {
     }
     coverage_.push_back(std::move(covered));
   }
+  const AnswerTable traced =
+      ask(database, "",
+          "SELECT run, group_concat(name, ' and ') FROM stages WHERE shown_without_tracing = 0 "
+          "GROUP BY run",
+          call)
+          .table;
+  for (const Json& row : traced.rows) caveat_of(row[0], traced_caveat(row[1].get<std::string>()));
+  const AnswerTable detected =
+      ask(database, "",
+          "SELECT run, stages_found_confidence FROM runs WHERE EXISTS (SELECT 1 FROM stages s "
+          "WHERE s.run = runs.run AND s.source = 'detected') AND stages_found_confidence IS NOT "
+          "NULL",
+          call)
+          .table;
+  for (const Json& row : detected.rows) {
+    caveat_of(row[0], fmt::format("Stages were detected in the kernel sequence, not marked by the "
+                                  "program: a guess, with a confidence of {:.0f} %.",
+                                  100 * row[1].get<double>()));
+  }
   const AnswerTable defects =
       ask(database, "",
           "SELECT run, message, count FROM diagnostics WHERE severity <> 'info' "
@@ -316,10 +342,25 @@ void AnswerBuilder::add_coverage(query::Database& database) {
           call)
           .table;
   for (const Json& row : defects.rows) {
-    const std::string run = runs_.size() > 1 ? row[0].get<std::string>() + ": " : "";
     const std::string count =
         row[2].is_number() && row[2] != Json(1) ? mcp::to_line(row[2]) + " " : "";
-    caveat(run + count + row[1].get<std::string>());
+    caveat_of(row[0], count + row[1].get<std::string>());
+  }
+}
+
+void AnswerBuilder::caveat_of(const std::string& run, const std::string& text) {
+  caveat(runs_.size() > 1 ? run + ": " + text : text);
+}
+
+void AnswerBuilder::add_coverage(const std::string& run, const profile::Profile& profile) {
+  Json covered = {{"run", run}, {"kernel_times", to_string(profile.totals.source)}};
+  if (profile.coverage && profile.coverage->kernel_sum_share) {
+    covered["share_of_kernel_time_in_stages"] = profile.coverage->kernel_sum_share->value;
+  }
+  coverage_.push_back(std::move(covered));
+  for (const Diagnostic& each : profile.diagnostics) {
+    if (each.severity == Severity::info) continue;
+    caveat_of(run, (each.count == 1 ? "" : fmt::format("{} ", each.count)) + each.message);
   }
 }
 

@@ -47,6 +47,7 @@ class AnswerBuilder {
   void narrow_by(std::string how) { how_to_narrow_ = std::move(how); }
   // What the captures cover, and what is wrong with them: of every answer about them.
   void add_coverage(query::Database& database);
+  void add_coverage(const std::string& run, const profile::Profile& profile);
 
   // Fails if not even the columns fit.
   [[nodiscard]] mcp::ToolResult finish() &&;
@@ -54,6 +55,8 @@ class AnswerBuilder {
  private:
   void link_rows(const AnswerTable& table);
   void hide_texts();
+  // Named after its run if there are several.
+  void caveat_of(const std::string& run, const std::string& text);
 
   const ServedRuns& served_;
   std::vector<ServedRuns::Known> runs_;
@@ -82,6 +85,9 @@ AskedTable ask(query::Database& database, std::string title, std::string_view sq
 // The same for what the runs may lack: an empty table if they do.
 AnswerTable ask_if_known(query::Database& database, std::string title, std::string_view sql,
                          const mcp::Call& call, const AskOptions& options = {});
+
+// Gives columns that we named after their unit that unit: busy_ms.
+void name_units(AnswerTable& table);
 
 // For a fragment: "#kernels?q=a%20b".
 std::string in_link(std::string_view text);

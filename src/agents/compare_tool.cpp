@@ -72,6 +72,7 @@ AnswerTable table_of(const Json& list, const DiffTable& described) {
     }
     table.rows.push_back(std::move(cells));
   }
+  name_units(table);
   return table;
 }
 
@@ -96,6 +97,7 @@ AnswerTable stage_table(const Json& stages, std::string_view title, std::string_
       table.rows.push_back(std::move(cells));
     }
   }
+  name_units(table);
   return table;
 }
 
@@ -130,6 +132,9 @@ mcp::ToolResult compare_runs(ServedRuns& served, const Json& arguments) {
   runs.insert(runs.end(), now.begin(), now.end());
   AnswerBuilder answer(served, runs);
   answer.say(diff.summary);
+  for (const auto* const side : {&base_runs, &now_runs}) {
+    for (const compare::Run& run : *side) answer.add_coverage(run.path, run.profile);
+  }
   for (const DiffTable& each : diff_tables()) {
     answer.add(table_of(mcp::member(*parsed, each.list), each));
   }
