@@ -110,7 +110,7 @@ function(llmprof_module name)
     else()
       target_compile_options(${part} PRIVATE ${LLMPROF_COLD_OPTIONS})
     endif()
-    if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers|query)$")
+    if(LLMPROF_FUZZ AND name MATCHES "^(base|trace|readers|query|mcp)$")
       # Branches are counted, so that libFuzzer sees which mutation reached new code. (What
       # -fsanitize=fuzzer-no-link asks for, which a precompiled header shared with others forbids.)
       target_compile_options(

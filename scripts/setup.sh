@@ -103,10 +103,14 @@ if [[ $1 == test || $1 == bench ]] && command -v npm >/dev/null; then
     say "npm ci failed in ui/; the tests of the page will be skipped"
   fi
 fi
-# Reads what `llmprof export` writes.
+# For tests only: the official clients of `llmprof mcp`, and programs that read what llmprof writes for others.
 if [[ $1 == test ]] && command -v npm >/dev/null; then
-  formats=$(dirname "$0")/../tests/formats
-  if [[ ! -d $formats/node_modules/apache-arrow ]] && ! npm ci --prefix "$formats" --no-audit --no-fund >&2; then
-    say "npm ci failed in tests/formats/; the tests of exports will fail"
-  fi
+  for folder in mcp formats; do
+    packages=$(dirname "$0")/../tests/$folder
+    if ! cmp -s "$packages/package-lock.json" "$packages/node_modules/.llmprof-lock" &&
+      ! { npm ci --prefix "$packages" --no-audit --no-fund >&2 &&
+        cp "$packages/package-lock.json" "$packages/node_modules/.llmprof-lock"; }; then
+      say "npm ci failed in tests/$folder; tests that need its packages will not run"
+    fi
+  done
 fi

@@ -28,6 +28,7 @@ constexpr auto kFunctions = std::to_array<CommandFunction>({{"run", run_command}
                                                             {"diff", diff_command},
                                                             {"query", query_command},
                                                             {"export", export_command},
+                                                            {"mcp", mcp_command},
                                                             {"load", load_command},
                                                             {"artifacts", artifacts_command},
                                                             {"doctor", doctor_command},

@@ -23,6 +23,7 @@ int doctor_command(const Arguments& arguments);
 int load_command(const Arguments& arguments);
 int query_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);
+int mcp_command(const Arguments& arguments);
 int arm_command(const Arguments& arguments);
 int disarm_command(const Arguments& arguments);
 int version_command(const Arguments& arguments);

@@ -9,9 +9,11 @@ import shlex
 import shutil
 import socket
 import statistics
+import subprocess
 import tempfile
 import unittest
 
+from export_readers import FORMATS, NODE, check_readers
 from program import DATA, ROOT, run
 from sse_server import OpenAiServer
 
@@ -88,6 +90,12 @@ class Commands(FolderCase):
                 with self.subTest(command):
                     words = self.with_names(command)
                     self.call(command, [word.replace("URL", f"http://127.0.0.1:{server.port}") for word in words])
+
+    def test_it_has_the_form_of_a_skill(self):
+        check_readers()
+        done = subprocess.run([NODE, FORMATS / "node_modules" / ".bin" / "skills-ref", "validate", SKILL],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_links_lead_somewhere(self):
         for page in PAGES:

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALLOWED = {
     "base": set(),
     "http": set(),
+    "mcp": {"http"},
     "wire": set(),
     "collector": {"wire"},
     "trace": set(),
@@ -29,7 +30,8 @@ ALLOWED = {
     "page": {"profile", "compare", "report"},
     "session": {"trace", "readers", "capture", "http", "load", "config", "llm", "profile", "analysis", "job", "exports",
                 "query", "compare", "report", "page"},
-    "cli": {"capture", "load", "config", "profile", "query", "compare", "session", "report"},
+    "agents": {"mcp", "config", "profile", "query", "compare", "report", "session"},
+    "cli": {"agents", "mcp", "capture", "load", "config", "profile", "query", "compare", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}
@@ -51,7 +53,7 @@ LIBRARIES = {
 # Who else may: profile.json is read, and env.json, status.json, what the page reads and exports are written, with the
 # library that reads configuration, capture takes secrets out of the SQLite files that nsys exports, and query runs SQL.
 ALSO = {("nlohmann/", "profile"), ("nlohmann/", "session"), ("nlohmann/", "page"), ("nlohmann/", "exports"),
-        ("nlohmann/", "capture"), ("nlohmann/", "load"), ("sqlite3.h", "capture"), ("sqlite3.h", "query")}
+        ("nlohmann/", "capture"), ("nlohmann/", "load"), ("nlohmann/", "mcp"), ("sqlite3.h", "capture"), ("sqlite3.h", "query")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

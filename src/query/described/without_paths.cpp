@@ -19,7 +19,45 @@ bool is_path(std::string_view word) {
   return last.find('.') != std::string_view::npos || split(word, '/').size() > 2;
 }
 
+// What may stand before a path. A scope such as "jit(f)/layer" goes on after a bracket.
+bool precedes_path(char c) {
+  return is_blank(c) || contains("'\"`(=,;:<>[{|@", std::string_view(&c, 1));
+}
+
+bool is_in_path(char c) {
+  return !is_blank(c) && !contains("'\"`()=,;:<>[]{}|", std::string_view(&c, 1));
+}
+
+// "/home/x", "~/x", "../x", "file:///x"; not "/" or "https://".
+bool starts_full_path(std::string_view text) {
+  for (const std::string_view start : {"file:///", "~/", "../", "./"}) {
+    if (text.starts_with(start)) return true;
+  }
+  return text.size() > 1 && text[0] == '/' && text[1] != '/' && is_in_path(text[1]);
+}
+
 }  // namespace
+
+std::string without_full_paths(std::string_view text) {
+  if (text.find('/') == std::string_view::npos) return without_secrets(text);
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const bool may_start = at == 0 || precedes_path(text[at - 1]);
+    if (!may_start || !starts_full_path(text.substr(at))) {
+      out += text[at++];
+      continue;
+    }
+    if (text.substr(at).starts_with("file:")) at += std::string_view("file:").size();
+    size_t end = at;
+    while (end < text.size() && is_in_path(text[end])) ++end;
+    std::string_view path = text.substr(at, end - at);
+    at = end;
+    while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+    path.remove_prefix(path.rfind('/') + 1);
+    out += path;
+  }
+  return without_secrets(out);
+}
 
 std::string without_paths(std::string_view text) {
   std::string out;

@@ -7,6 +7,7 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/instance_numbers.h"
 #include "base/text.h"
+#include "query/described/without_paths.h"
 
 namespace llmprof::query {
 namespace {
@@ -31,6 +32,7 @@ const Dictionary& EventSource::strings() const {
   for (size_t i = 0; i < trace.strings.size(); ++i) {
     std::string_view text = trace.strings[trace::StringId(i)];
     if (!is_printable_utf8(text)) text = texts->made.emplace_back(to_printable(text));
+    if (events.hides_paths) text = texts->made.emplace_back(without_full_paths(text));
     texts->values.push_back(Value::unless_empty(text));
   }
   strings_ = dictionary_of(std::move(texts));

@@ -18,6 +18,8 @@ struct Events {
   std::optional<uint64_t> rank;  // none outside a job
   trace::Trace trace;
   analysis::Results results;
+  // Texts of the program (ranges, kernels, operators) lose full paths and secrets.
+  bool hides_paths = false;
 };
 
 // What is queried: the result of one analysis.
