@@ -350,6 +350,20 @@ class Otlp(ExportCase):
                 self.assertNotIn(str(DATA), content)
 
 
+    def test_a_capture_that_is_gone_is_a_lack_without_its_path(self):
+        log = self.folder / "gone.llmtrace"
+        log.write_bytes((DATA / "collector_log" / "served.llmtrace").read_bytes())
+        bundle = self.folder / "of_gone"
+        self.assertEqual(run("analyze", log, "--out", bundle).returncode, 0)
+        log.unlink()
+        folder = self.export(bundle, "arrow")
+        lacks = dict(ArrowTables(folder, ["llmprof_lacks"]).tables["llmprof_lacks"]["rows"])
+        self.assertEqual(lacks["kernels"], "kernels: gone.llmtrace no longer exists")
+        self.assertTrue((folder / "steps.arrow").exists())
+        self.export(bundle, "pprof", code=EXIT_INPUT)
+        self.export(bundle, "otlp")
+
+
 class Files(ExportCase):
     def test_nothing_is_overwritten_without_force(self):
         bundle = self.bundle("CPU")
