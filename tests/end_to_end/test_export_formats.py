@@ -334,6 +334,16 @@ class Otlp(ExportCase):
         other, _ = self.received("eager")
         self.assertFalse({span["spanId"] for span in found} & {span["spanId"] for own in other.values() for _, span in own})
 
+    def test_the_receiver_refuses_what_is_not_otlp(self):
+        line = self.export(self.bundle("requests"), "otlp").read_text(encoding="utf-8").splitlines()[0]
+        with SpanReceiver() as receiver:
+            for right, wrong in (("startTimeUnixNano", "start_time_unix_nano"), ('"kind":3', '"kind":"client"'),
+                                 ("intValue", "integerValue"), ('"spanId":"', '"spanId":"x')):
+                self.assertIn(right, line)
+                with self.assertRaises(AssertionError):
+                    receiver.post(line.replace(right, wrong))
+            self.assertEqual(receiver.spans(), {})
+
     def test_a_capture_without_the_time_of_day_says_so(self):
         capture = DATA / "h200-serving" / "nsys.sqlite"
         first = json.loads(self.export(capture, "otlp").read_text(encoding="utf-8").splitlines()[0])
@@ -348,6 +358,20 @@ class Otlp(ExportCase):
                 content = repr(PprofProfile(file).__dict__) if form == "pprof" else file.read_text(encoding="utf-8")
                 self.assertNotIn("planted-folder", content)
                 self.assertNotIn(str(DATA), content)
+
+
+    def test_a_capture_that_is_gone_is_a_lack_without_its_path(self):
+        log = self.folder / "gone.llmtrace"
+        log.write_bytes((DATA / "collector_log" / "served.llmtrace").read_bytes())
+        bundle = self.folder / "of_gone"
+        self.assertEqual(run("analyze", log, "--out", bundle).returncode, 0)
+        log.unlink()
+        folder = self.export(bundle, "arrow")
+        lacks = dict(ArrowTables(folder, ["llmprof_lacks"]).tables["llmprof_lacks"]["rows"])
+        self.assertEqual(lacks["kernels"], "kernels: gone.llmtrace no longer exists")
+        self.assertTrue((folder / "steps.arrow").exists())
+        self.export(bundle, "pprof", code=EXIT_INPUT)
+        self.export(bundle, "otlp")
 
 
 class Files(ExportCase):

@@ -1,5 +1,7 @@
 #include "query/copies/table_copies.h"
 
+#include "query/described/without_paths.h"
+
 namespace llmprof::query {
 namespace {
 
@@ -26,7 +28,8 @@ CopiedTables copy_tables(Database& database, TableWriter& writer, Progress& prog
     const auto rows = database.rows_of(table);
     if (!rows) {
       copied.lacks.push_back({table.name, rows.error().message});
-      lacks.rows.push_back({table.name, rows.error().message});
+      // Copies may leave the machine.
+      lacks.rows.push_back({table.name, without_paths(rows.error().message)});
       continue;
     }
     writer.write(table, **rows);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <filesystem>
@@ -49,6 +50,13 @@ inline constexpr std::array<ExportRow, 6> kExports = {{
      "Also write trace.speedscope.json, a flame graph of stage, layer, class and kernel",
      ".speedscope.json", "flame graph for speedscope", exports::speedscope_profile, true},
 }};
+
+static_assert(std::ranges::all_of(kExports,
+                                  [](const ExportRow& row) {
+                                    return row.option.empty() ||
+                                           std::holds_alternative<ExportRow::FromTraces>(row.write);
+                                  }),
+              "the files of a bundle are made from its traces");
 
 // The row for a file of a bundle with this name; null: not an export.
 constexpr const ExportRow* export_named(std::string_view name) {
