@@ -38,7 +38,7 @@ class AnswerBuilder {
   // Columns that are empty in all rows are left out, unless `all_columns`. Rows that name a step, a
   // request, a kernel or a time are linked as evidence.
   void add(AnswerTable table, bool all_columns = false);
-  void caveat(std::string text);
+  void caveat(const std::string& text);
   // A link of the run's report.html: "#steps?step=31".
   void evidence(std::string_view run, std::string what, std::string link);
   // A call that answers the next sensible question.
