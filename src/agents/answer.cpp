@@ -208,6 +208,7 @@ AskedTable ask(query::Database& database, std::string title, std::string_view sq
   query::Limits limits;
   limits.rows = options.rows;
   limits.bytes = uint64_t{2} * mcp::kLongestResult;
+  limits.time = options.time;
   limits.cancelled = &call.cancelled();
   asked.answer = needed(database.ask({sql, options.parameters, limits}, rows));
   asked.table.total_rows = asked.answer.total;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -73,6 +74,7 @@ class AnswerBuilder {
 struct AskOptions {
   query::Parameters parameters = {};
   uint64_t rows = 100;
+  std::chrono::seconds time{30};
   bool is_own = true;  // names of columns that we wrote tell their unit: busy_ms
 };
 struct AskedTable {
