@@ -4,7 +4,7 @@
     python3 bench/mcp.py [--kernels N] [--rounds N]
 
 Each question reads at most 100,000 rows. Prints a Markdown table of the fastest rounds, and exits with 1 if a target is
-missed. Other programs on the machine make it slower.
+missed. Other programs on the machine make it slower: the server's CPU time is printed as well.
 """
 import argparse
 import json
@@ -19,18 +19,16 @@ import generate
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LLMPROF = os.environ.get("LLMPROF", str(ROOT / "build" / "bin" / "llmprof"))
-TARGET_MS = 20
-
-# What it measures, the tool, and its arguments.
+# What it measures, the tool, its arguments, and the target in ms. `explain` asks several statements about all steps.
 QUESTIONS = [
     ("group 100,000 kernels by class", "query",
-     {"sql": "SELECT class, count(*), sum(duration_ns) FROM kernels WHERE start_ns < {until} GROUP BY class"}),
-    ("kernels of a step", "query", {"sql": "SELECT name, sum(duration_ns) FROM kernels WHERE step = 50 GROUP BY name"}),
-    ("all steps", "query", {"sql": "SELECT stage, percentile(wall_ms, 99) FROM steps GROUP BY stage"}),
-    ("100 rows", "query", {"sql": "SELECT * FROM kernels LIMIT 100"}),
-    ("explain a step", "explain", {"kind": "step", "id": 50}),
-    ("explain a stage", "explain", {"kind": "stage", "id": "decode"}),
-    ("overview", "overview", {}),
+     {"sql": "SELECT class, count(*), sum(duration_ns) FROM kernels WHERE start_ns < {until} GROUP BY class"}, 20),
+    ("kernels of a step", "query", {"sql": "SELECT name, sum(duration_ns) FROM kernels WHERE step = 50 GROUP BY name"}, 20),
+    ("all steps", "query", {"sql": "SELECT stage, percentile(wall_ms, 99) FROM steps GROUP BY stage"}, 20),
+    ("100 rows", "query", {"sql": "SELECT * FROM kernels LIMIT 100"}, 20),
+    ("explain a step", "explain", {"kind": "step", "id": 50}, 100),
+    ("explain a stage", "explain", {"kind": "stage", "id": "decode"}, 100),
+    ("overview", "overview", {}, 20),
 ]
 
 
@@ -51,10 +49,15 @@ class Server:
             sys.exit(f"{tool} {arguments}: {answer['result']['content'][0]['text']}")
         return answer["result"]["structuredContent"]["tables"][0]
 
+    def cpu_ms(self):
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
+
     def ms_of(self, tool, arguments):
-        begun = time.perf_counter()
+        """(wall time, CPU time of the server)."""
+        begun, cpu = time.perf_counter(), self.cpu_ms()
         self.answer(tool, arguments)
-        return (time.perf_counter() - begun) * 1e3
+        return (time.perf_counter() - begun) * 1e3, self.cpu_ms() - cpu
 
     def end(self):
         self.process.stdin.close()
@@ -70,17 +73,19 @@ def main():
         capture = pathlib.Path(folder) / "capture.sqlite"
         generate.nsys_sqlite(capture, options.kernels)
         server = Server(capture)
-        first = server.ms_of("query", {"sql": "SELECT count(*) FROM kernels"})
+        first, _ = server.ms_of("query", {"sql": "SELECT count(*) FROM kernels"})
         until = server.answer("query", {"sql": "SELECT start_ns FROM kernels WHERE kernel = 100000"})["rows"][0][0]
         QUESTIONS[0][2]["sql"] = QUESTIONS[0][2]["sql"].format(until=until)
-        times = [[server.ms_of(tool, arguments) for _ in range(options.rounds + 1)] for _, tool, arguments in QUESTIONS]
+        times = [[server.ms_of(tool, arguments) for _ in range(options.rounds + 1)] for _, tool, arguments, _ in QUESTIONS]
         server.end()
-    print(f"| question | first (ms) | again (ms) | target (ms) |\n|---|---:|---:|---:|\n| reading | {first:.0f} | | |")
+    print(f"| question | first (ms) | again (ms) | its CPU time (ms) | target (ms) |\n|---|---:|---:|---:|---:|\n"
+          f"| reading | {first:.0f} | | | |")
     missed = False
-    for (name, _, _), each in zip(QUESTIONS, times, strict=True):
-        again = min(each[1:])
-        missed = missed or again > TARGET_MS
-        print(f"| {name} | {each[0]:.1f} | {again:.1f}{' (missed)' if again > TARGET_MS else ''} | {TARGET_MS} |")
+    for (name, _, _, target), each in zip(QUESTIONS, times, strict=True):
+        again, cpu = min(each[1:])
+        missed = missed or again > target
+        print(f"| {name} | {each[0][0]:.1f} | {again:.1f}{' (missed)' if again > target else ''} | {cpu:.1f} | "
+              f"{target} |")
     return 1 if missed else 0
 
 

@@ -108,16 +108,16 @@ void drop_empty_columns(AnswerTable& table) {
 
 // The cell of a column, null if there is none.
 const Json& cell(const AnswerTable& table, const Json& row, std::string_view column) {
-  static const Json kNone;
+  static const Json none;
   const auto found = std::ranges::find(table.columns, column, &AnswerColumn::name);
-  return found == table.columns.end() ? kNone
+  return found == table.columns.end() ? none
                                       : row.at(static_cast<size_t>(found - table.columns.begin()));
 }
 
 }  // namespace
 
 const Json& answer_schema() {
-  static const Json kSchema = Json::parse(R"({
+  static const Json schema = Json::parse(R"({
     "type": "object",
     "properties": {
       "summary": {"type": "string", "description": "what the tables say, in a sentence"},
@@ -166,7 +166,7 @@ const Json& answer_schema() {
           "required": ["tool", "arguments", "question"], "additionalProperties": false}}},
     "required": ["summary", "tables", "coverage", "caveats", "evidence", "truncated", "next"],
     "additionalProperties": false})");
-  return kSchema;
+  return schema;
 }
 
 void AnswerTable::add_row(Json cells) {
@@ -208,6 +208,7 @@ AskedTable ask(query::Database& database, std::string title, std::string_view sq
   query::Limits limits;
   limits.rows = options.rows;
   limits.bytes = uint64_t{2} * mcp::kLongestResult;
+  limits.time = options.time;
   limits.cancelled = &call.cancelled();
   asked.answer = needed(database.ask({sql, options.parameters, limits}, rows));
   asked.table.total_rows = asked.answer.total;
@@ -233,7 +234,7 @@ void AnswerBuilder::add(AnswerTable table, bool all_columns) {
   tables_.push_back(std::move(table));
 }
 
-void AnswerBuilder::caveat(std::string text) {
+void AnswerBuilder::caveat(const std::string& text) {
   if (text.empty() || std::ranges::find(caveats_, text) != caveats_.end()) return;
   if (caveats_.size() < kMostCaveats) caveats_.push_back(cut(text, kLongestCell / 2));
 }

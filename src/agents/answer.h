@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,7 +39,7 @@ class AnswerBuilder {
   // Columns that are empty in all rows are left out, unless `all_columns`. Rows that name a step, a
   // request, a kernel or a time are linked as evidence.
   void add(AnswerTable table, bool all_columns = false);
-  void caveat(std::string text);
+  void caveat(const std::string& text);
   // A link of the run's report.html: "#steps?step=31".
   void evidence(std::string_view run, std::string what, std::string link);
   // A call that answers the next sensible question.
@@ -73,6 +74,7 @@ class AnswerBuilder {
 struct AskOptions {
   query::Parameters parameters = {};
   uint64_t rows = 100;
+  std::chrono::seconds time{30};
   bool is_own = true;  // names of columns that we wrote tell their unit: busy_ms
 };
 struct AskedTable {

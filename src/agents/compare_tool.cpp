@@ -24,7 +24,7 @@ struct DiffTable {
 };
 
 const std::vector<DiffTable>& diff_tables() {
-  static const std::vector<DiffTable> kTables = {
+  static const std::vector<DiffTable> tables = {
       {"compared quantities; low and high are the ends of the 95 % interval of the difference",
        "comparisons",
        {"stage", "quantity", "statistic", "unit", "base", "new", "difference", "low", "high",
@@ -40,7 +40,7 @@ const std::vector<DiffTable>& diff_tables() {
        "findings",
        {"kind", "change", "stage", "subject", "title", "base_ms", "new_ms"},
        30}};
-  return kTables;
+  return tables;
 }
 
 Json cell_of_diff(const Json& value) {
@@ -104,6 +104,7 @@ AnswerTable stage_table(const Json& stages, std::string_view title, std::string_
 std::vector<compare::Run> read_side(const ServedRuns& served,
                                     const std::vector<ServedRuns::Known>& runs) {
   std::vector<fs::path> paths;
+  paths.reserve(runs.size());
   for (const auto& run : runs) paths.push_back(run.path);
   std::vector<session::PartTiming> timings;
   CallProgress progress = served.progress();

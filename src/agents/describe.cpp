@@ -57,6 +57,7 @@ AnswerTable columns_of(const std::vector<Table>& tables, const std::string& want
   const auto found = std::ranges::find(tables, wanted, &Table::name);
   if (found == tables.end()) {
     std::vector<std::string_view> names;
+    names.reserve(tables.size());
     for (const Table& table : tables) names.emplace_back(table.name);
     const auto close = nearest(wanted, names);
     give_up(ErrorKind::usage,

@@ -24,7 +24,7 @@ struct ExplainedKind {
 };
 
 const std::vector<ExplainedKind>& explained_kinds() {
-  static const std::vector<ExplainedKind> kKinds = {
+  static const std::vector<ExplainedKind> kinds = {
       {"finding",
        true,
        "SELECT finding || ' (' || kind || coalesce(' in ' || stage, '') || ')' FROM findings",
@@ -143,7 +143,7 @@ const std::vector<ExplainedKind>& explained_kinds() {
         {"why others wait for it",
          "SELECT stage, cause, wait_ms_per_step, share_of_step FROM stragglers "
          "WHERE rank = :id"}}}};
-  return kKinds;
+  return kinds;
 }
 
 // By the name or the index that an id gives.

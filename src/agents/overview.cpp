@@ -88,7 +88,8 @@ mcp::ToolResult list_runs(const ServedRuns& served, const std::vector<ServedRuns
 
 mcp::ToolResult overview(ServedRuns& served, const Json& arguments, const mcp::Call& call) {
   const Json& wanted = mcp::member(arguments, "run");
-  const auto all = served.known();
+  const auto all =
+      served.known(wanted.is_null() ? ServedRuns::Search::now : ServedRuns::Search::recent);
   if (wanted.is_null() && all.size() != 1) return list_runs(served, all);
   const auto runs = served.wanted(wanted);
   query::Database& database = served.open(runs);

@@ -9,6 +9,7 @@ namespace llmprof::agents {
 namespace {
 
 constexpr int64_t kUsualRows = 100;
+constexpr int64_t kUsualSeconds = 30;
 
 query::Parameter parameter_of(const std::string& name, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -65,6 +66,7 @@ mcp::ToolResult run_query(ServedRuns& served, const Json& arguments, const mcp::
   auto asked = ask(database, "answer", asking.sql, call,
                    {.parameters = asking.parameters,
                     .rows = static_cast<uint64_t>(rows),
+                    .time = std::chrono::seconds(whole_or(arguments, "timeout_s", kUsualSeconds)),
                     .is_own = asking.is_recipe});
   AnswerBuilder answer(served, runs);
   answer.say(asking.meaning.empty() ? counted(asked.answer.total, "row") + "." : asking.meaning);
@@ -94,8 +96,10 @@ mcp::Tool query_tool(ServedRuns& served) {
         "description": "values for :name in the statement, or for variables of the recipe",
         "additionalProperties": {{"type": ["string", "number"]}}}},
       {}, "limit": {{"type": "integer", "minimum": 1, "maximum": 1000,
-        "description": "largest number of rows [{}]"}})",
-      kSeveralRuns, kUsualRows);
+        "description": "largest number of rows [{}]"}},
+      "timeout_s": {{"type": "integer", "minimum": 1, "maximum": 300,
+        "description": "seconds that the statement may take [{}]"}})",
+      kSeveralRuns, kUsualRows, kUsualSeconds);
   return make_tool(
       served,
       {"query", "Ask in SQL",

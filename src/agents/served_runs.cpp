@@ -139,7 +139,12 @@ ServedRuns::ServedRuns(ServeOptions options) : options_(std::move(options)) {
   }
 }
 
-std::vector<ServedRuns::Known> ServedRuns::known() const {
+const std::vector<ServedRuns::Known>& ServedRuns::known(Search search) const {
+  // Every call asks for the runs, and folders may be large.
+  constexpr std::chrono::seconds kRecent(5);
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_recent = !found_.empty() && now - searched_ < kRecent;
+  if (search == Search::recent && is_recent) return found_;
   std::vector<Known> all = named_;
   for (const fs::path& folder : folders_) {
     for (const fs::path& run : runs_below(folder)) {
@@ -147,7 +152,9 @@ std::vector<ServedRuns::Known> ServedRuns::known() const {
       if (!path.empty() && is_inside(path)) add_known(all, path);
     }
   }
-  return all;
+  found_ = std::move(all);
+  searched_ = now;
+  return found_;
 }
 
 bool ServedRuns::is_inside(const fs::path& path) const {
@@ -158,11 +165,15 @@ bool ServedRuns::is_inside(const fs::path& path) const {
 }
 
 ServedRuns::Known ServedRuns::find(std::string_view wanted) const {
-  const std::vector<Known> runs = known();
-  const auto named = std::ranges::find(runs, wanted, &Known::name);
-  if (named != runs.end()) return *named;
+  for (const Search search : {Search::recent, Search::now}) {
+    const auto& searched = known(search);
+    const auto named = std::ranges::find(searched, wanted, &Known::name);
+    if (named != searched.end()) return *named;
+  }
+  const std::vector<Known>& runs = found_;
   std::vector<fs::path> candidates;
   const fs::path asked{std::string(wanted)};
+  candidates.reserve(roots_.size() + 1);
   for (const fs::path& root : roots_) {
     candidates.push_back(asked.is_absolute() ? asked : root / asked);
   }
@@ -178,6 +189,7 @@ ServedRuns::Known ServedRuns::find(std::string_view wanted) const {
     return known_path != runs.end() ? *known_path : Known{own_name(path), path};
   }
   std::vector<std::string_view> names;
+  names.reserve(runs.size());
   for (const Known& run : runs) names.emplace_back(run.name);
   const auto close = nearest(wanted, names);
   give_up(ErrorKind::usage,

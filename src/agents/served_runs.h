@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -50,8 +52,9 @@ class ServedRuns {
     std::string name;  // unique, without a folder
     fs::path path;
   };
-  // Those that were named, then those that are found in the folders now.
-  [[nodiscard]] std::vector<Known> known() const;
+  // Those that were named, then those that are found in the folders: now, or a few seconds ago.
+  enum class Search : uint8_t { recent, now };
+  [[nodiscard]] const std::vector<Known>& known(Search search = Search::recent) const;
 
   // By name, or by a path inside of the folders. Nothing is said of other files, not even whether
   // they exist.
@@ -89,7 +92,9 @@ class ServedRuns {
   std::vector<fs::path> roots_;  // canonical
   std::vector<Known> named_;
   std::vector<fs::path> folders_;  // to look for runs in
-  std::vector<Opened> opened_;     // last used first
+  mutable std::vector<Known> found_;
+  mutable std::chrono::steady_clock::time_point searched_{};
+  std::vector<Opened> opened_;  // last used first
   RunningCall call_ = std::make_shared<mcp::Call*>(nullptr);
 };
 

@@ -37,7 +37,7 @@ std::vector<mcp::Tool> all_tools(ServedRuns& served) {
 }
 
 mcp::Tool make_tool(ServedRuns& served, ToolTexts texts, std::string_view properties,
-                    std::vector<std::string> required, Work work) {
+                    const std::vector<std::string>& required, Work work) {
   mcp::Tool tool;
   tool.name = std::move(texts.name);
   tool.title = std::move(texts.title);
@@ -45,7 +45,7 @@ mcp::Tool make_tool(ServedRuns& served, ToolTexts texts, std::string_view proper
   tool.input_schema = {{"type", "object"},
                        {"properties", Json::parse(fmt::format("{{{}}}", properties))},
                        {"additionalProperties", false}};
-  if (!required.empty()) tool.input_schema["required"] = std::move(required);
+  if (!required.empty()) tool.input_schema["required"] = required;
   tool.output_schema = answer_schema();
   tool.run = [&served, work = std::move(work)](const Json& arguments, mcp::Call& call) {
     served.begin(call);

@@ -36,7 +36,7 @@ struct ToolTexts {
   std::string description;
 };
 mcp::Tool make_tool(ServedRuns& served, ToolTexts texts, std::string_view properties,
-                    std::vector<std::string> required, Work work);
+                    const std::vector<std::string>& required, Work work);
 
 // The argument `run` of a tool that answers about one run, and of one that answers about several.
 inline constexpr std::string_view kOneRun =

@@ -44,6 +44,11 @@ int mcp_command(const Arguments& arguments) {
   agents::ServedRuns served(std::move(options));
   const mcp::Protocol protocol(agents::server_info(), agents::all_tools(served));
   if (!port) {
+    if (::isatty(STDIN_FILENO) != 0) {
+      print_message(
+          "waits for an agent's messages on standard input, one per line; docs/mcp.md has "
+          "the setup");
+    }
     needed(mcp::serve_stdio(protocol, STDIN_FILENO, STDOUT_FILENO));
     return 0;
   }

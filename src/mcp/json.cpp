@@ -40,10 +40,10 @@ std::string to_line(const Json& value) {
 size_t bytes_as_json(std::string_view text) { return to_line(Json(text)).size(); }
 
 const Json& member(const Json& object, std::string_view name) {
-  static const Json kNone;
-  if (!object.is_object()) return kNone;
+  static const Json none;
+  if (!object.is_object()) return none;
   const auto found = object.find(name);
-  return found == object.end() ? kNone : *found;
+  return found == object.end() ? none : *found;
 }
 
 }  // namespace llmprof::mcp

@@ -217,6 +217,7 @@ Step Protocol::call(const Request& request, bool is_modern) const {
   const auto tool = std::ranges::find(tools_, name, &Tool::name);
   if (tool == tools_.end()) {
     std::vector<std::string_view> known;
+    known.reserve(tools_.size());
     for (const Tool& each : tools_) known.emplace_back(each.name);
     const auto close = nearest(name, known);
     return Answer{error(request.id, kInvalidParams,

@@ -215,7 +215,7 @@ class Database::Connection {
     if (limits != nullptr && guard_.out_of_time()) {
       give_up(ErrorKind::tool,
               fmt::format("the statement took longer than {} s without a row; narrow it, or allow "
-                          "more time (--timeout)",
+                          "more time (--timeout; agents: timeout_s)",
                           static_cast<double>(limits->time.count()) / 1000));
     }
     if (state == SQLITE_NOMEM) {

@@ -254,6 +254,11 @@ class Answers(WithRun):
             self.assertLessEqual(len(line), LONGEST + 1, sql[:60])
             json.loads(line)
 
+    def test_a_statement_ends_at_its_time(self):
+        error = self.server.error("query", run="decoder", sql=BOMB, timeout_s=1)
+        self.assertIn("longer than 1 s", error)
+        self.assertIn("timeout_s", error)
+
     def test_hostile_statements_are_refused(self):
         for sql in ("ATTACH 'x' AS y", "PRAGMA journal_mode", "DELETE FROM kernels", "SELECT load_extension('x')",
                     "SELECT readfile('/etc/passwd')", "SELECT 1; SELECT 2", "VACUUM INTO '/tmp/x'", "", ";", "\0",
