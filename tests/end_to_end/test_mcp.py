@@ -12,6 +12,7 @@ import threading
 import time
 import unittest
 
+import job_captures
 from program import DATA, LLMPROF, run
 from query_tables import ask
 
@@ -282,6 +283,28 @@ class Answers(WithRun):
                 error = self.server.error(tool, **arguments)
                 self.assertTrue(error.startswith("there is no run "), (path, error))
         self.assertEqual(table(self.server.ask("overview", run=str(self.run_folder)), "stages")[0]["run"], "decoder")
+
+
+class Jobs(unittest.TestCase):
+    def test_a_rank_is_explained_and_cut_out_on_its_own_clock(self):
+        with tempfile.TemporaryDirectory() as folder:
+            captures = pathlib.Path(folder) / "captures"
+            captures.mkdir()
+            job_captures.pytorch_job(captures, 2, clocks=[job_captures.Clock(), job_captures.Clock(350_000, 8.0)],
+                                     delays=[job_captures.Delay(rank=1, at=[24])])
+            out = pathlib.Path(folder) / "job"
+            self.assertEqual(run("analyze", captures, "--out", out).returncode, 0)
+            profile = json.loads((out / "profile.json").read_text("utf-8"))
+            with Server(out) as server:
+                waits = table(server.ask("explain", kind="rank", id=1), "where its time went")
+                self.assertEqual({row["stage"]: row["caused_wait_ms"] for row in waits},
+                                 {name: times["caused_wait_ms"] for name, times in
+                                  ((each["stage"], each) for each in profile["ranks"][1]["between"])})
+                step = profile["ranks"][1]["steps"][3]
+                answer = server.ask("slice", step=3, rank=1)
+                self.assertEqual([row["kernels"] for row in table(answer, "GPU work")], [step["kernel_count"]])
+                self.assertEqual({row["device"] for row in table(answer, "kernels in order")}, {"rank1/cuda:0"})
+                self.assertTrue(any("own clock" in each for each in server.ask("slice", step=3)["caveats"]))
 
 
 class Privacy(WithRun):
