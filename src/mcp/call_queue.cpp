@@ -50,7 +50,10 @@ class CallQueue::Running final : public Call {
 
   void run(const Protocol& protocol) {
     if (cancelled_) return;
-    begun_ = Clock::now();
+    {
+      const std::lock_guard lock(mutex_);
+      begun_ = reported_ = Clock::now();
+    }
     const Json response = protocol.run(call_, *this);
     const std::lock_guard lock(mutex_);
     progress_ = nullptr;
