@@ -49,6 +49,14 @@ PATHS = {
     "request_delayers": (["requests", "delayers"], []),
     "request_tails": (["requests", "tail", "parts"], [("figure", "figure")]),
     "steps_by_size": (["requests", "steps_by_size"], []),
+    "memory": (["memory", "devices"], []),
+    "memory_snapshots": (["memory", "snapshots"], [("snapshot", "#")]),
+    "memory_settings": (["memory", "snapshots", "settings"], [("snapshot", "#")]),
+    "memory_pools": (["memory", "pools"], []),
+    "memory_stacks": (["memory", "stacks"], []),
+    "memory_oom": (["memory", "out_of_memory"], []),
+    "memory_annotations": (["memory", "annotations"], []),
+    "memory_timeline": (["memory", "timeline"], []),
     "ranks": (["ranks"], []),
     "rank_times": (["ranks", "between"], [("rank", "rank")]),
     "rank_stages": (["ranks", "stages"], [("rank", "rank")]),
@@ -135,7 +143,7 @@ def expected_rows(profile, table):
         inner = value.get(rest[0]) if isinstance(value, dict) else None
         if isinstance(inner, list):
             items = [("#", index, item) for index, item in enumerate(inner)]
-        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "job", "roofline"):
+        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "memory", "job", "roofline"):
             items = [("*", name, item) for name, item in inner.items()]
         else:
             collect(inner, rest[1:], row, depth)

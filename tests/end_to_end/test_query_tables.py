@@ -24,6 +24,7 @@ RUNS = {
     "serving": [DATA / "h200-serving" / "nsys.sqlite"],
     "CPU": [DATA / "cpu-llm"],
     "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
+    "memory": [DATA / "torch_memory" / "decode_protocol4.pickle", DATA / "torch_memory" / "too_large_protocol2.pickle"],
     "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
 }
 if SHARED.is_dir():
