@@ -1,9 +1,11 @@
 """Makes captures of any size, scaled up from the real ones in tests/data/h200-decoder."""
+import collections
 import gzip
 import pathlib
 import re
 import shutil
 import sqlite3
+import struct
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "end_to_end"))
@@ -92,6 +94,61 @@ def ncu_csv(path, size):
                 block.append(f'"{number}",{row}')
                 number += 1
             file.write("".join(block))
+
+
+def torch_memory(path, size):
+    """A memory snapshot as Python's pickle (protocol 4) writes it: allocations of 24 lines of stack each, whose lines
+    are shared, and their frees. Returns the number of events."""
+    memos = 0
+    texts = {}
+
+    def memoized(opcodes):
+        nonlocal memos
+        memos += 1
+        return opcodes + b"\x94"
+
+    def text(word):
+        if word in texts:
+            return b"j" + struct.pack("<I", texts[word])
+        raw = word.encode()
+        written = memoized(b"\x8c" + bytes([len(raw)]) + raw)
+        texts[word] = memos - 1
+        return written
+
+    def number(value):
+        return b"\x8a\x08" + struct.pack("<q", value)
+
+    with open(path, "wb") as file:
+        file.write(b"\x80\x04" + memoized(b"}") + b"(" + text("device_traces") + memoized(b"]") + memoized(b"]"))
+        # The lines are those of one first event, whose stack has all of them.
+        lines = []
+        head = [memoized(b"}"), b"(", text("action"), text("alloc"), text("addr"), number(1), text("size"), number(512),
+                text("stream"), b"K\x00", text("time_us"), number(1_700_000_000_000_000), text("frames"),
+                memoized(b"]"), b"("]
+        for line in range(600):
+            head.append(memoized(b"}"))
+            lines.append(b"j" + struct.pack("<I", memos - 1))
+            head += [b"(", text("name"), text(f"function_{line % 97}"), text("filename"),
+                     text(f"/srv/app/module_{line % 31}.py"), text("line"), b"M" + struct.pack("<H", line), b"u"]
+        file.write(b"".join(head) + b"eua")
+        stacks = [b"]\x94(" + b"".join(lines[(start * 7 + i) % 600] for i in range(24)) + b"e" for start in range(400)]
+        keys = {word: text(word) for word in ("action", "alloc", "addr", "size", "stream", "time_us", "frames")}
+        free = b"\x8c\x0efree_completed"  # without a memo: each is written out
+        events, live = 1, collections.deque()
+        while file.tell() < size:
+            batch = [b"("]
+            for _ in range(1000):
+                events += 1
+                releases = len(live) > 5000
+                address = live.popleft() if releases else 0x7F0000000000 + 4096 * events
+                if not releases:
+                    live.append(address)
+                batch += [b"}\x94(", keys["action"], free if releases else keys["alloc"], keys["addr"], number(address),
+                          keys["size"], b"M\x00\x10", keys["stream"], b"K\x00", keys["time_us"],
+                          number(1_700_000_000_000_000 + 3 * events), keys["frames"], stacks[events % 400], b"u"]
+            file.write(b"".join(batch) + b"e")
+        file.write(b"a" + text("segments") + b"]" + b"u.")
+    return events
 
 
 def collector_log(path, kernels):

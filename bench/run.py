@@ -32,6 +32,7 @@ for start, end, name in db.execute("SELECT start, end, demangledName FROM CUPTI_
     totals[names[name]] += end - start
 """
 PYTHON_JSON = "import json, sys; json.load(open(sys.argv[1]))"
+PYTHON_PICKLE = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
 PYTHON_CSV = """
 import csv, sys
 csv.field_size_limit(1 << 30)
@@ -168,7 +169,7 @@ def main():
     parser.add_argument("--kernels", type=int, default=3_000_000)
     parser.add_argument("--bytes", type=float, default=1e9, help="size of the JSON and CSV captures")
     parser.add_argument("--keep", action="store_true", help="append to bench/RESULTS.md")
-    parser.add_argument("--only", choices=("log", "nsys", "diff", "kineto", "ncu"))
+    parser.add_argument("--only", choices=("log", "nsys", "diff", "kineto", "ncu", "memory"))
     arguments = parser.parse_args()
 
     sections = []
@@ -215,6 +216,15 @@ def main():
                                   arguments.rounds)
             sections.append(report("PyTorch trace", path, results, "llmprof",
                                    (int(events.stdout), "events", "event")))
+            path.unlink()
+        if arguments.only in (None, "memory"):
+            path = folder / "snapshot.pickle"
+            events = generate.torch_memory(path, arguments.bytes)
+            results = interleaved({"llmprof": (llmprof(path), False),
+                                   "Python pickle.load": (python(PYTHON_PICKLE, path), True)},
+                                  arguments.rounds)
+            sections.append(report("PyTorch memory snapshot", path, results, "llmprof",
+                                   (events, "events", "event")))
             path.unlink()
         if arguments.only in (None, "ncu"):
             path = folder / "ncu.csv"

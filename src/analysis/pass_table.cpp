@@ -3,6 +3,7 @@
 
 #include "analysis/budget/slow_steps.h"
 #include "analysis/communication/collectives.h"
+#include "analysis/memory/find_memory.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/ranking/kernel_table.h"
@@ -202,6 +203,7 @@ std::vector<Pass> make_passes() {
       Pass("utilization", use_of_peaks).into(&Profile::workload),
       Pass("counters", attribute_counters),
       Pass("requests", find_requests).into(&Profile::requests),
+      Pass("memory", find_memory).into(&Profile::memory),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("findings", all_findings).skipped_if(no_stages).into(&Profile::findings),

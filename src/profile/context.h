@@ -96,6 +96,7 @@ enum class CaptureFormat : uint8_t {
   collector_log,
   workload_metrics,
   requests,
+  torch_memory,
 };
 constexpr auto words_of(CaptureFormat /*of*/) {
   using enum CaptureFormat;
@@ -108,6 +109,7 @@ constexpr auto words_of(CaptureFormat /*of*/) {
       {collector_log, "", "llmprof log"},
       {workload_metrics, "the workload's own metrics.json", "Stage 1 metrics"},
       {requests, "requests of a client, or of the engine", "requests"},
+      {torch_memory, "memory snapshot of PyTorch", "PyTorch memory snapshot"},
   });
 }
 

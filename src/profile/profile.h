@@ -13,6 +13,7 @@
 #include "profile/job.h"
 #include "profile/kernels.h"
 #include "profile/layers.h"
+#include "profile/memory.h"
 #include "profile/operators.h"
 #include "profile/reasons.h"
 #include "profile/requests.h"
@@ -47,6 +48,7 @@ struct Profile {
   std::optional<Coverage> coverage;
   TokenTimes token_times;
   std::optional<Requests> requests;
+  std::optional<Memory> memory;
   std::vector<Stage> stages;
   std::vector<StageNote> stage_notes;
   std::vector<Finding> findings;
@@ -104,6 +106,7 @@ struct Profile {
     field("token_times", token_times, "token times and rates that a user of the model sees");
     field("requests", requests,
           "requests of a client, and what each one waited for; null without a file of requests");
+    field("memory", memory, "GPU memory inside PyTorch, by its memory snapshots; null without one");
     field("stages", stages, "stages, in order of first occurrence");
     field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
     field("findings", findings, "what to fix, largest potential saving first");
@@ -220,6 +223,7 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"device time", all_ranks, kOnGpus, "gpu">(), &P::device_time);
   visit(TopicRow<"copies", all_ranks, kOnGpus, "gpu">(), &P::copies);
   visit(TopicRow<"launches", none, kOnGpus, "gpu">());  // in device times
+  visit(TopicRow<"memory", none, kAlways, "">(), &P::memory);
   visit(TopicRow<"layers", none, kAlways, "layers">(), &P::layers, &P::layer_summary);
   visit(TopicRow<"kernels", merged, kAlways, "kernels">(), &P::kernels, &P::classes,
         &P::kernels_topk, &P::kernels_all_devices, &P::measured_kernels_all_devices);

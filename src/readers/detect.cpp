@@ -12,10 +12,10 @@ namespace llmprof::readers {
 
 std::span<const Reader* const> all_readers() {
   static constexpr auto kReaders = std::to_array<const Reader*>(
-      {&kCollectorLogReader, &kNsysSqliteReader, &kNcuCsvReader, &kNcuJsonReader,
-       &kOwnRequestsReader, &kKinetoReader, &kNsysCsvReader, &kVllmBenchReader, &kAiperfReader,
-       &kSglangServerReader, &kSglangBenchReader, &kOtlpSpansReader, &kGenaiPerfReader,
-       &kGuidellmReader, &kStage1MetricsReader});
+      {&kCollectorLogReader, &kNsysSqliteReader, &kTorchMemoryReader, &kNcuCsvReader,
+       &kNcuJsonReader, &kOwnRequestsReader, &kKinetoReader, &kNsysCsvReader, &kVllmBenchReader,
+       &kAiperfReader, &kSglangServerReader, &kSglangBenchReader, &kOtlpSpansReader,
+       &kGenaiPerfReader, &kGuidellmReader, &kStage1MetricsReader});
   return kReaders;
 }
 

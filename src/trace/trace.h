@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "trace/allocator.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
 #include "trace/name_kinds.h"
@@ -159,6 +160,8 @@ struct Trace {
   std::vector<RequestFile> request_files;
   RequestTable requests;
   ChunkTable chunks;
+
+  std::vector<AllocatorSnapshot> allocator_snapshots;
 
   // Python packages whose functions a capture shows on call stacks: "transformers", "vllm".
   std::set<std::string> python_packages;

@@ -16,6 +16,7 @@ RUNS = {
     "serving": [DATA / "h200-serving" / "nsys.sqlite"],
     "CPU": [DATA / "cpu-llm"],
     "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
+    "memory": [DATA / "torch_memory" / "decode_protocol4.pickle", DATA / "torch_memory" / "too_large_protocol2.pickle"],
     "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
 }
 # Where profile.json has a table's rows: lists, or values by name, in each other; the columns that identify the lists
@@ -62,6 +63,14 @@ PATHS = {
     "request_delayers": (["requests", "delayers"], []),
     "request_tails": (["requests", "tail", "parts"], [("figure", "figure")]),
     "steps_by_size": (["requests", "steps_by_size"], []),
+    "memory": (["memory", "devices"], []),
+    "memory_snapshots": (["memory", "snapshots"], [("snapshot", "#")]),
+    "memory_settings": (["memory", "snapshots", "settings"], [("snapshot", "#")]),
+    "memory_pools": (["memory", "pools"], []),
+    "memory_stacks": (["memory", "stacks"], []),
+    "memory_oom": (["memory", "out_of_memory"], []),
+    "memory_annotations": (["memory", "annotations"], []),
+    "memory_timeline": (["memory", "timeline"], []),
     "ranks": (["ranks"], []),
     "rank_times": (["ranks", "between"], [("rank", "rank")]),
     "rank_stages": (["ranks", "stages"], [("rank", "rank")]),
@@ -148,7 +157,7 @@ def expected_rows(profile, table):
         inner = value.get(rest[0]) if isinstance(value, dict) else None
         if isinstance(inner, list):
             items = [("#", index, item) for index, item in enumerate(inner)]
-        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "job", "roofline"):
+        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "memory", "job", "roofline"):
             items = [("*", name, item) for name, item in inner.items()]
         else:
             collect(inner, rest[1:], row, depth)

@@ -56,7 +56,7 @@ std::vector<Fixture> fixtures() {
   std::vector<Fixture> all;
   const fs::path root = testing::test_data("");
   for (const char* folder : {"collector_log", "nsys_sqlite", "nsys_csv", "ncu", "kineto",
-                             "requests", "stage1_metrics", "h200-decoder"}) {
+                             "requests", "stage1_metrics", "torch_memory", "h200-decoder"}) {
     for (const auto& entry : fs::directory_iterator(root / folder)) {
       const std::string extension = entry.path().extension().string();
       if (!entry.is_regular_file() || extension == ".md" || extension == ".py") continue;

@@ -7,6 +7,7 @@ namespace {
 
 bool holds_anything(const trace::Trace& trace) {
   return trace.workload.has_value() || trace.requests.size() > 0 ||
+         !trace.allocator_snapshots.empty() ||
          trace.kernels.size() + trace.memory_operations.size() + trace.graph_replays.size() +
                  trace.launches.size() + trace.ranges.size() + trace.steps.size() +
                  trace.operators.size() + trace.counters.size() + trace.tracing_changes.size() +

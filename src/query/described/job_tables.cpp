@@ -52,8 +52,8 @@ std::vector<DescribedTable> job_tables() {
 
 std::vector<Table> profile_tables() {
   std::vector<DescribedTable> all;
-  for (const auto& tables :
-       {run_tables(), stage_tables(), kernel_tables(), request_tables(), job_tables()}) {
+  for (const auto& tables : {run_tables(), stage_tables(), kernel_tables(), request_tables(),
+                             memory_tables(), job_tables()}) {
     all.insert(all.end(), tables.begin(), tables.end());
   }
   const auto remaining = remaining_lists(all);

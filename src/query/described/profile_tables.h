@@ -11,6 +11,7 @@ std::vector<DescribedTable> run_tables();
 std::vector<DescribedTable> stage_tables();
 std::vector<DescribedTable> kernel_tables();
 std::vector<DescribedTable> request_tables();
+std::vector<DescribedTable> memory_tables();
 std::vector<DescribedTable> job_tables();
 
 // Requests' tokens, one row each: two lists of profile.json side by side.

@@ -106,6 +106,9 @@ extern const Reader kGenaiPerfReader;
 // OTLP traces in JSON with the request spans of vLLM or SGLang: one export per line, or one object.
 extern const Reader kOtlpSpansReader;
 
+// Memory snapshots of PyTorch (torch.cuda.memory._dump_snapshot): a pickle of plain data.
+extern const Reader kTorchMemoryReader;
+
 // Enough of the start of a (decompressed) file to recognize every format.
 inline constexpr size_t kHeadBytes = 64UL << 10U;
 

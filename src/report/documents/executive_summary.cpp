@@ -308,16 +308,18 @@ std::vector<Sentence> executive_summary(const Profile& profile) {
   using enum SentenceKind;
   const bool staged = !profile.stages.empty();
   const bool served = !requests_sentence(profile).empty();  // then its figures come first
+  const bool timed = !served && !has_only_memory(profile);
   std::vector<Sentence> sentences = {
       {fact, requests_sentence(profile)},
       {fact, slow_requests_sentence(profile)},
-      {fact, served ? std::string() : speed_sentence(profile)},
+      {fact, timed ? speed_sentence(profile) : std::string()},
       {fact, time_sentence(profile)},
       {straggler, straggler_sentence(profile)},
       {fact, kernel_bound_sentence(profile)},
-      {fact, served   ? std::string()
+      {fact, !timed   ? std::string()
              : staged ? limit_sentence(profile)
                       : no_stages_words(profile)},
+      {fact, has_only_memory(profile) ? memory_sentence(profile) : std::string()},
       {fact, first_fix_sentence(profile)},
       {caveat, joined({load_sentence(profile), caveat_sentence(profile)}, " ")}};
   std::erase_if(sentences, [](const Sentence& each) { return each.text.empty(); });

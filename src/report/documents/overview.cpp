@@ -117,7 +117,7 @@ void add_stage_overview(const Profile& profile, Document& document) {
   if (profile.stages.empty()) {
     if (has_only_requests(profile)) {
       document.paragraph("What requests waited for is unknown: " + why_no_stages(profile));
-    } else if (profile.stages_found.reason) {
+    } else if (profile.stages_found.reason && !has_only_memory(profile)) {
       document.paragraph(no_stages_words(profile));
     }
     return;
@@ -138,7 +138,9 @@ Document kernel_overview(const Profile& profile, size_t top) {
   add_damage(profile, document);
   document.paragraph(captures_sentence(profile));
   add_selection(profile, document);
-  if (!has_only_requests(profile)) document.paragraph(kernel_totals_sentence(profile));
+  if (!has_only_requests(profile) && !has_only_memory(profile)) {
+    document.paragraph(kernel_totals_sentence(profile));
+  }
   for (std::string& each : texts_of(job_summary(profile))) document.paragraph(std::move(each));
   if (profile.engine.name != profile::kUnknownEngine) {
     document.paragraph("Engine: " + engine_words(profile) + ".");
@@ -146,6 +148,7 @@ Document kernel_overview(const Profile& profile, size_t top) {
   document.paragraph(metric_join_sentence(profile));
   document.paragraph(joined({requests_sentence(profile), load_sentence(profile)}, " "));
   document.paragraph(slow_requests_sentence(profile));
+  document.paragraph(memory_sentence(profile));
   add_stage_overview(profile, document);
   if (profile.stages.empty()) document.paragraph(device_time_words(profile));
   document.warning(sentence(cpu_only_words(profile)));

@@ -36,6 +36,11 @@ std::string why_no_timeline(const Profile& profile) {
     return "no capture of the server was analyzed; record it while requests are sent, then run "
            "`llmprof analyze CAPTURE REQUESTS`.";
   }
+  if (source == none && has_only_memory(profile)) {
+    return fmt::format(
+        "a memory snapshot shows no GPU work; record a timeline with {} and analyze both together.",
+        kRecord);
+  }
   if (source == none) {
     return fmt::format("this input contains no kernels; record a timeline with {}.", kRecord);
   }

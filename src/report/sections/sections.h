@@ -26,6 +26,8 @@ void add_section(Topic<"job">, const Profile&, Document&);
 void add_section(Topic<"stages">, const Profile&, Document&);
 // Requests of a client; nothing without them, unless an engine served some.
 void add_section(Topic<"requests">, const Profile&, Document&);
+// GPU memory inside PyTorch; nothing without a memory snapshot.
+void add_section(Topic<"memory">, const Profile&, Document&);
 void add_section(Topic<"token times">, const Profile&, Document&);
 void add_section(Topic<"utilization">, const Profile&, Document&);
 void add_section(Topic<"time budget">, const Profile&, Document&);
@@ -177,6 +179,14 @@ std::string load_sentence(const Profile& profile);
 bool has_only_requests(const Profile& profile);
 // What makes the slowest tokens slow, or why that is unknown.
 std::string slow_requests_sentence(const Profile& profile);
+
+// ---- GPU memory: memory_section.cpp
+
+// What PyTorch holds on the GPU that holds most, and why an allocation failed; empty without a
+// memory snapshot.
+std::string memory_sentence(const Profile& profile);
+// Memory snapshots and nothing else were analyzed.
+bool has_only_memory(const Profile& profile);
 
 // ---- the engine: capture_sections.cpp
 

@@ -34,11 +34,12 @@ void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTimin
   }
 }
 
-// A trace without kernels may still contain framework operators, GPU copies and graphs, or
-// requests.
+// A trace without kernels may still contain framework operators, GPU copies and graphs,
+// requests, or memory.
 bool holds_nothing(const profile::Profile& profile) {
   const bool operators = !profile.operators.empty() && profile.operators_found.source;
-  return profile.kernels.empty() && profile.device_time.empty() && !operators && !profile.requests;
+  return profile.kernels.empty() && profile.device_time.empty() && !operators &&
+         !profile.requests && !profile.memory;
 }
 
 void check_free(const JobInputs& job, const AnalyzeOptions& options) {

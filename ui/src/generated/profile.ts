@@ -29,6 +29,8 @@ export interface Profile {
   token_times: TokenTimes;
   /** requests of a client, and what each one waited for; null without a file of requests */
   requests: Requests | null;
+  /** GPU memory inside PyTorch, by its memory snapshots; null without one */
+  memory: Memory | null;
   /** stages, in order of first occurrence */
   stages: Stages[];
   /** parts inside a stage (vision tower, projector) */
@@ -188,7 +190,8 @@ export type ContextCapturesFormat =
   | "PyTorch trace"
   | "llmprof log"
   | "Stage 1 metrics" /* the workload's own metrics.json */
-  | "requests" /* requests of a client, or of the engine */;
+  | "requests" /* requests of a client, or of the engine */
+  | "PyTorch memory snapshot" /* memory snapshot of PyTorch */;
 
 export type ContextDeviceKind =
   | "gpu"
@@ -1230,6 +1233,238 @@ export interface RequestsShownRecording {
   share_of_p50: number | null;
   /** p99 of the recorded load over the unrecorded one, minus 1 (fraction) */
   share_of_p99: number | null;
+}
+
+export interface Memory {
+  /** PyTorch memory snapshots that were read */
+  snapshots: MemorySnapshots[];
+  /** GPUs with memory of PyTorch, at each snapshot */
+  devices: MemoryDevices[];
+  /** pools of the allocator by GPU and stream, most reserved bytes first */
+  pools: MemoryPools[];
+  /** call stacks that hold most memory: of each GPU the first 20 at its peak, and the first 20 at the snapshot */
+  stacks: MemoryStacks[];
+  /** allocations that failed */
+  out_of_memory: MemoryOutOfMemory[];
+  /** times that the program named, by start */
+  annotations: MemoryAnnotations[];
+  /** memory over time, up to 2,000 events per GPU: in each stretch of events, those at which active and reserved
+   * bytes are highest */
+  timeline: MemoryTimeline[];
+}
+
+export interface MemorySnapshots {
+  /** path of the snapshot */
+  file: string;
+  /** allocator events that it contains, all devices together */
+  events: number;
+  /** whether its list of events was full, so that the first events are missing; null if not stated */
+  events_lost: boolean | null;
+  /** settings of the allocator */
+  settings: MemorySnapshotsSettings[];
+}
+
+export interface MemorySnapshotsSettings {
+  /** name of the setting */
+  name: string;
+  /** its value, as the snapshot states it */
+  value: string;
+}
+
+export interface MemoryDevices {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** bytes that the allocator holds from the driver, at the snapshot (so are all figures but those of events and
+   * peaks) (B) */
+  reserved_bytes: number;
+  /** bytes of blocks in use (B) */
+  allocated_bytes: number;
+  /** allocated_bytes and awaiting_free_bytes: bytes that cannot be allocated again (B) */
+  active_bytes: number;
+  /** what the program asked for of the active bytes (B) */
+  requested_bytes: number;
+  /** bytes that were freed but that a stream may still use (B) */
+  awaiting_free_bytes: number;
+  /** active bytes beyond the requested ones: internal fragmentation (B) */
+  rounding_bytes: number;
+  /** reserved bytes that are not active (B) */
+  inactive_bytes: number;
+  /** inactive_bytes over reserved_bytes (fraction) */
+  inactive_share: number | null;
+  /** reserved bytes of private pools (CUDA graphs, torch.cuda.MemPool), which only these use (B) */
+  private_pools_bytes: number;
+  /** reserved bytes in expandable segments (B) */
+  expandable_bytes: number;
+  /** largest contiguous free block; null without one (B) */
+  largest_free_block_bytes: number | null;
+  /** largest allocation among the events and the active blocks; null without one (B) */
+  largest_request_bytes: number | null;
+  /** segments that the allocator holds from the driver */
+  segments: number;
+  /** blocks of these segments */
+  blocks: number;
+  /** blocks that are free */
+  free_blocks: number;
+  /** events of this GPU */
+  events: number;
+  /** allocations among the events */
+  allocations: number;
+  /** allocations that became free during the events */
+  frees: number;
+  /** allocations that were made before the first event: freed, or still active, without an event that made them */
+  existed_before: number;
+  /** events that contradict others or the snapshot: an address that is allocated or freed twice, an allocation that
+   * is missing in the snapshot */
+  contradicting_events: number;
+  /** the size that events state */
+  event_size: MemoryDevicesEventSize;
+  /** when active bytes were highest; null without events */
+  peak: MemoryDevicesPeak | null;
+  /** when reserved bytes were highest; null without events */
+  reserved_peak: MemoryDevicesPeak | null;
+}
+
+export type MemoryDevicesEventSize =
+  | "requested" /* what the program asked for */
+  | "rounded" /* what the block takes, with rounding */
+  | "unknown" /* no block shows both sizes: read as requested */;
+
+export interface MemoryDevicesPeak {
+  /** time after the snapshot's first event; null if not recorded (ms) */
+  time_ms: number | null;
+  /** index of the event after which it was so, among the device's events */
+  event: number | null;
+  /** bytes of allocations that were not yet free, in the size that events state (event_size) (B) */
+  active_bytes: number;
+  /** active_bytes without allocations that only wait for another stream to be free (B) */
+  allocated_bytes: number;
+  /** bytes that the allocator held from the driver (B) */
+  reserved_bytes: number;
+  /** allocations that were not yet free */
+  allocations: number;
+}
+
+export interface MemoryPools {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** PyTorch's id of the pool: "0,0" is the default one */
+  pool: string;
+  /** whether only CUDA graphs, or one torch.cuda.MemPool, allocate there */
+  is_private: boolean;
+  /** the CUDA stream whose segments these are, as PyTorch numbers it: "0" is the default one */
+  stream: string;
+  /** bytes that the allocator holds from the driver (B) */
+  reserved_bytes: number;
+  /** bytes of blocks in use (B) */
+  allocated_bytes: number;
+  /** bytes that cannot be allocated again (B) */
+  active_bytes: number;
+  /** what the program asked for of the active bytes (B) */
+  requested_bytes: number;
+  /** reserved bytes that are not active (B) */
+  inactive_bytes: number;
+  /** largest contiguous free block; null without one (B) */
+  largest_free_block_bytes: number | null;
+  /** number of segments */
+  segments: number;
+}
+
+export interface MemoryStacks {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** innermost line of Python code outside PyTorch, otherwise innermost line; empty if the stack was not recorded */
+  place: string;
+  /** the stack, innermost first: function (file:line), up to 24 lines */
+  frames: string[];
+  /** requested bytes of its active blocks at the snapshot (B) */
+  now_bytes: number;
+  /** its active blocks at the snapshot */
+  blocks_now: number;
+  /** bytes of its allocations when active bytes were highest, in the size that events state; null without events
+   * (B) */
+  at_peak_bytes: number | null;
+  /** its allocations at that moment; null without events */
+  allocations_at_peak: number | null;
+}
+
+export interface MemoryOutOfMemory {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** index of the event, among the device's events */
+  event: number;
+  /** time after the snapshot's first event; null if not recorded (ms) */
+  time_ms: number | null;
+  /** why the request did not fit */
+  cause: MemoryOutOfMemoryCause;
+  /** what was asked for (B) */
+  requested_bytes: number;
+  /** what the driver had free on the GPU (B) */
+  device_free_bytes: number;
+  /** PyTorch's id of the request's pool; "0,0" if not stated */
+  pool: string;
+  /** the request's CUDA stream, as PyTorch numbers it */
+  stream: string;
+  /** bytes of allocations that were not yet free, rounded up to 512 bytes each (B) */
+  active_bytes: number;
+  /** bytes that the allocator held from the driver (B) */
+  reserved_bytes: number;
+  /** free bytes in segments that the request could use: same pool, stream and size class (B) */
+  free_same_bytes: number;
+  /** largest contiguous part of these (B) */
+  largest_free_same_bytes: number;
+  /** free bytes in all other segments (B) */
+  free_other_bytes: number;
+  /** what must become free for the request to fit without moving anything: the request less the larger of
+   * device_free_bytes and largest_free_same_bytes; null if it fits (B) */
+  missing_bytes: number | null;
+  /** whether expandable segments were in use */
+  expandable: boolean;
+  /** the program's line that asked */
+  place: string;
+}
+
+export type MemoryOutOfMemoryCause =
+  | "size" /* all that was free, on the device and in the allocator, is less than the request */
+  | "fragmentation" /* what was free for such a request suffices together, but no contiguous part does */
+  /* what was free suffices only with the free memory of other pools, streams and size classes, which the request
+   * could not use */
+  | "other_pools"
+  | "not_known" /* by these figures the request fits: a limit that the snapshot does not state */;
+
+export interface MemoryAnnotations {
+  /** index in snapshots */
+  snapshot: number;
+  /** the program's name for this time */
+  name: string;
+  /** start, after the snapshot's first event; null if it has none (ms) */
+  start_ms: number | null;
+  /** end, after the snapshot's first event; null if it has none (ms) */
+  end_ms: number | null;
+}
+
+export interface MemoryTimeline {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** index of the event after which it was so, among the device's events; null: before the first */
+  event: number | null;
+  /** time after the snapshot's first event; null if not recorded (ms) */
+  time_ms: number | null;
+  /** bytes of allocations that were not yet free, in the size that events state (B) */
+  active_bytes: number;
+  /** active_bytes without allocations that only wait for another stream to be free (B) */
+  allocated_bytes: number;
+  /** bytes that the allocator held from the driver (B) */
+  reserved_bytes: number;
 }
 
 export interface Stages {

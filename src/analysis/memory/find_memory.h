@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+
+#include "base/diagnostics.h"
+#include "profile/memory.h"
+#include "trace/trace.h"
+
+namespace llmprof::analysis {
+
+// GPU memory inside PyTorch, by its memory snapshots; none without one that has any.
+std::optional<profile::Memory> find_memory(const trace::Trace& trace, Diagnostics& diagnostics);
+
+}  // namespace llmprof::analysis

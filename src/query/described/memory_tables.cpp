@@ -1,0 +1,61 @@
+#include "query/described/profile_tables.h"
+
+namespace llmprof::query {
+namespace {
+
+std::optional<std::string> lack_of_memory(const profile::Profile& profile, size_t /*rows*/) {
+  if (profile.memory) return std::nullopt;
+  return "no memory snapshot of PyTorch was read. Dump one with "
+         "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") and name it: `llmprof analyze "
+         "CAPTURE snapshot.pickle --out RUN` (docs/memory.md)";
+}
+
+std::optional<std::string> lack_of_events(const profile::Profile& profile, size_t rows) {
+  if (auto none = lack_of_memory(profile, rows)) return none;
+  if (rows > 0) return std::nullopt;
+  return "the memory snapshot has no such events. Call torch.cuda.memory._record_memory_history() "
+         "at the start of the program (docs/memory.md)";
+}
+
+}  // namespace
+
+std::vector<DescribedTable> memory_tables() {
+  return {
+      {.name = "memory",
+       .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot",
+       .path = "memory.devices",
+       .lack = lack_of_memory},
+      {.name = "memory_snapshots",
+       .meaning = "memory snapshots of PyTorch, without their paths",
+       .path = "memory.snapshots",
+       .keys = {"snapshot"},
+       .lack = lack_of_memory},
+      {.name = "memory_settings",
+       .meaning = "settings of PyTorch's allocator",
+       .path = "memory.snapshots.settings",
+       .keys = {"snapshot"},
+       .lack = lack_of_memory},
+      {.name = "memory_pools",
+       .meaning = "pools of PyTorch's allocator by GPU and stream, most reserved bytes first",
+       .path = "memory.pools",
+       .lack = lack_of_memory},
+      {.name = "memory_stacks",
+       .meaning = "call stacks that hold most GPU memory, at the peak and at the snapshot",
+       .path = "memory.stacks",
+       .lack = lack_of_memory},
+      {.name = "memory_oom",
+       .meaning = "allocations that failed, with what was free and why that did not fit",
+       .path = "memory.out_of_memory",
+       .lack = lack_of_events},
+      {.name = "memory_annotations",
+       .meaning = "times that the program named in a memory snapshot",
+       .path = "memory.annotations",
+       .lack = lack_of_events},
+      {.name = "memory_timeline",
+       .meaning = "GPU memory over time: the highest points of up to 1,000 stretches of events",
+       .path = "memory.timeline",
+       .lack = lack_of_events},
+  };
+}
+
+}  // namespace llmprof::query
