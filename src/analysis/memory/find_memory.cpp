@@ -172,6 +172,7 @@ class SnapshotOfDevice {
       });
     });
     std::vector<MemoryPool> own;
+    own.reserve(rows.size());
     for (auto& [key, row] : rows) own.push_back(std::move(row));
     std::ranges::stable_sort(own, std::ranges::greater(), &MemoryPool::reserved);
     std::ranges::move(own, std::back_inserter(pools));

@@ -178,6 +178,14 @@ void Objects::append(const Value& list, std::span<const Value> items) {
   }
   List& into = lists_[object.row];
   for (const Value& item : items) {
+    // Nearly all items are lines of stacks, which are complete.
+    if (into.of == Kind::frame && item.kind == ValueKind::object) {
+      const Object& line = object_of(item);
+      if (line.kind == Kind::frame) {
+        into.rows.push_back(line.row);
+        continue;
+      }
+    }
     if (item.kind == ValueKind::object && item.content == list.content) {
       refuse("a list contains itself");
     }

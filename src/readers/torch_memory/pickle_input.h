@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,16 @@ class PickleInput {
   uint8_t byte() {
     if (at_ == end_) refill();
     return static_cast<uint8_t>(buffer_[at_++]);
+  }
+  // The 4-byte number after the next byte, if that is `expected` and the window has both.
+  std::optional<uint32_t> number_after(uint8_t expected) {
+    uint32_t value = 0;
+    const bool follows =
+        end_ - at_ > sizeof(value) && static_cast<uint8_t>(buffer_[at_]) == expected;
+    if (!follows) return std::nullopt;
+    std::memcpy(&value, buffer_.data() + at_ + 1, sizeof(value));
+    at_ += 1 + sizeof(value);
+    return value;
   }
   // An unsigned number of `bytes` bytes, 1 to 8.
   uint64_t number(size_t bytes) {

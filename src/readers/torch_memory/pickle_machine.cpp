@@ -295,7 +295,19 @@ class Machine {
       case Opcode::binary_get:
         return get(input_.byte());
       case Opcode::long_binary_get:
-        return get(input_.number(4));
+        get(input_.number(4));
+        // The lines of a stack are such opcodes, one after another.
+        while (const auto index =
+                   input_.number_after(static_cast<uint8_t>(Opcode::long_binary_get))) {
+          const bool is_object = *index < memo_.size() && memo_[*index] <= kRowMask;
+          if (is_object && stack_.size() < kMostStacked) {
+            stack_.push_back({ValueKind::object, memo_[*index]});
+            continue;
+          }
+          at_ = input_.offset() - 5;
+          get(*index);
+        }
+        return;
       case Opcode::frame:
         return input_.skip(8);
       case Opcode::stop:
