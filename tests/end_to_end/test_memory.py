@@ -4,6 +4,7 @@ reads."""
 import collections
 import gzip
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -300,6 +301,29 @@ class Snapshots(unittest.TestCase):
 
 
 @unittest.skipUnless(CAPTURES.is_dir(), "needs ../shared/captures/memory (or LLMPROF_CAPTURES), which is not here")
+class RealSnapshots(unittest.TestCase):
+    """Figures equal PyTorch's own statistics."""
+
+    def test_levels_and_peaks(self):
+        folder = DATA / "h200-memory"
+        for kind in ("eager", "expandable", "graph", "size", "fragmented"):
+            said = json.loads((folder / f"{kind}.json").read_text("utf-8"))["stats"]
+            profile = Bundle(folder / f"{kind}.pickle").profile
+            (device,) = profile["memory"]["devices"]
+            for what in ("allocated", "reserved", "active", "requested"):
+                self.assertEqual(device[f"{what}_bytes"], said[f"{what}_bytes.all.current"], f"{kind}: {what}")
+            # Events state what was requested.
+            self.assertEqual(device["peak"]["active_bytes"], said["requested_bytes.all.peak"], kind)
+            self.assertEqual(device["reserved_peak"]["reserved_bytes"], said["reserved_bytes.all.peak"], kind)
+            failed = profile["memory"]["out_of_memory"]
+            self.assertEqual(len(failed), 1 if kind in ("size", "fragmented") else 0, kind)
+            if kind == "size":
+                self.assertEqual((failed[0]["requested_bytes"], failed[0]["cause"]), (200 << 30, "size"))
+            if kind == "fragmented":
+                self.assertEqual([failed[0][f"{name}_bytes"] for name in ("requested", "free_same", "largest_free_same")],
+                                 [2 << 30, 3 << 30, 128 << 20])
+
+
 class SharedSnapshot(unittest.TestCase):
     def test_mosaic(self):
         path = CAPTURES / "facebookresearch+mosaic__output.pickle"
