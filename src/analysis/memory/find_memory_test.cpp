@@ -16,7 +16,9 @@ constexpr uint64_t kMiB = uint64_t{1} << 20U;
 // One segment of 4 MiB at 0x1000000 with a block of 1 MiB in use, 100 bytes less requested.
 trace::Trace memory_trace() {
   trace::Trace trace;
-  trace.captures.push_back({.path = "snapshot.pickle"});
+  trace::Capture capture;
+  capture.path = "snapshot.pickle";
+  trace.captures.push_back(std::move(capture));
   trace::AllocatorSnapshot snapshot;
   snapshot.capture = trace::CaptureId(0);
   snapshot.streams = {0};
