@@ -52,6 +52,12 @@ class FolderCase(unittest.TestCase):
         words = words or shlex.split(command)
         self.assertEqual(words[0], "llmprof", command)
         done = run(*words[1:], cwd=self.folder)
+        for _ in range(2):
+            if "the load was not held" not in done.stderr:
+                break
+            # The machine was busy: measure again, as the message says.
+            shutil.rmtree(self.folder / words[words.index("--out") + 1])
+            done = run(*words[1:], cwd=self.folder)
         self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
         self.assertTrue(done.stdout, command)
         return done.stdout

@@ -10,6 +10,7 @@ namespace llmprof::query {
 namespace {
 
 using Order = ColumnInfo::Order;
+using Test = RowPlan::Test;
 
 Order order_of(const Table& table, size_t column) {
   return column == 0 ? Order::none : table.columns[column - 1].order;
@@ -60,11 +61,69 @@ RowPlan plan_of(std::string_view text) {
   return plan;
 }
 
-Selection Selection::make(TableRows& rows, const Table& table, const RowPlan& plan,
-                          std::span<const std::optional<Value>> values) {
-  using Test = RowPlan::Test;
-  Selection selection;
-  auto& pieces = selection.pieces_;
+void Selection::clear() {
+  pieces_.clear();
+  list_.reset();
+  groups_ = {};
+  group_column_ = SIZE_MAX;
+  group_ = 0;
+  piece_ = 0;
+  at_ = 0;
+  backwards_ = false;
+}
+
+void Selection::select_equal(TableRows& rows, const RowPlan::Constraint& constraint,
+                             const Value& value) {
+  list_ = rows.grouped(constraint.column);
+  const auto found = rows.rows_with(constraint.column, value, *list_);
+  if (!found.empty()) pieces_.push_back({0, static_cast<uint32_t>(found.size()), found.data()});
+}
+
+void Selection::select_ranges(TableRows& rows, const Table& table, const RowPlan& plan,
+                              std::span<const std::optional<Value>> values) {
+  for (size_t part = 0; part < rows.parts(); ++part) {
+    TableRows::Range range = rows.all_of(part);
+    for (size_t i = 0; i < plan.constraints.size(); ++i) {
+      const auto& [test, column] = plan.constraints[i];
+      if (!values[i] || !may_be_searched(rows, table, column)) continue;
+      TableRows::Bound least;
+      TableRows::Bound most;
+      if (test != Test::at_most && test != Test::below) {
+        least = {&*values[i], test == Test::above};
+      }
+      if (test != Test::at_least && test != Test::above) {
+        most = {&*values[i], test == Test::below};
+      }
+      const auto own = rows.between(part, column, least, most);
+      range = {std::max(range.begin, own.begin), std::min(range.end, own.end)};
+      range.end = std::max(range.begin, range.end);
+    }
+    pieces_.push_back({range.begin, range.end});
+  }
+}
+
+void Selection::sort(TableRows& rows, std::span<const TableRows::Key> keys) {
+  size_t count = 0;
+  for (const Piece& piece : pieces_) count += piece.end - piece.begin;
+  if (count == rows.size() && keys.size() == 1 && !keys[0].descending) {
+    group_column_ = keys[0].column;
+    groups_ = rows.with_groups(group_column_);
+    list_ = groups_.rows;
+  } else {
+    auto sorted = std::make_shared<RowList>();
+    sorted->reserve(count);
+    for (skip_empty(); !at_end(); next()) sorted->push_back(row());
+    rows.sort(*sorted, keys);
+    list_ = std::move(sorted);
+  }
+  pieces_ = {{0, static_cast<uint32_t>(list_->size()), list_->data()}};
+  piece_ = 0;
+  at_ = 0;
+}
+
+void Selection::select(TableRows& rows, const Table& table, const RowPlan& plan,
+                       std::span<const std::optional<Value>> values) {
+  clear();
   // The constraint that narrows most.
   const auto usable = [&](const auto& accepts) -> std::optional<size_t> {
     for (size_t i = 0; i < plan.constraints.size(); ++i) {
@@ -77,58 +136,23 @@ Selection Selection::make(TableRows& rows, const Table& table, const RowPlan& pl
   });
   const auto equal = usable(
       [&](const auto& each) { return each.test == Test::equal && rows.is_coded(each.column); });
-  bool all = false;
   if (numbered && values[*numbered]->kind == Value::Kind::integer) {
     for (size_t part = 0; part < rows.parts(); ++part) {
       const auto range = rows.numbered(part, values[*numbered]->integer);
-      pieces.push_back({range.begin, range.end});
+      pieces_.push_back({range.begin, range.end});
     }
   } else if (equal) {
-    const size_t column = plan.constraints[*equal].column;
-    selection.list_ = rows.grouped(column);
-    const auto found = rows.rows_with(column, *values[*equal], *selection.list_);
-    if (!found.empty()) pieces.push_back({0, static_cast<uint32_t>(found.size()), found.data()});
+    select_equal(rows, plan.constraints[*equal], *values[*equal]);
   } else {
-    for (size_t part = 0; part < rows.parts(); ++part) {
-      TableRows::Range range = rows.between(part, 0, nullptr, nullptr);
-      for (size_t i = 0; i < plan.constraints.size(); ++i) {
-        const auto& [test, column] = plan.constraints[i];
-        if (!values[i] || !may_be_searched(rows, table, column)) continue;
-        const Value* const value = &*values[i];
-        const auto own = rows.between(part, column, test == Test::at_most ? nullptr : value,
-                                      test == Test::at_least ? nullptr : value);
-        range = {std::max(range.begin, own.begin), std::min(range.end, own.end)};
-        range.end = std::max(range.begin, range.end);
-      }
-      pieces.push_back({range.begin, range.end});
-    }
-    size_t count = 0;
-    for (const Piece& piece : pieces) count += piece.end - piece.begin;
-    all = count == rows.size();
+    select_ranges(rows, table, plan, values);
   }
   if (!plan.keys.empty()) {
-    if (all && plan.keys.size() == 1 && !plan.keys[0].descending) {
-      selection.group_column_ = plan.keys[0].column;
-      selection.groups_ = rows.with_groups(selection.group_column_);
-      selection.list_ = selection.groups_.rows;
-    } else {
-      auto sorted = std::make_shared<RowList>();
-      sorted->reserve(rows.size());
-      for (selection.skip_empty(); !selection.at_end(); selection.next()) {
-        sorted->push_back(selection.row());
-      }
-      rows.sort(*sorted, plan.keys);
-      selection.list_ = std::move(sorted);
-    }
-    pieces = {{0, static_cast<uint32_t>(selection.list_->size()), selection.list_->data()}};
-    selection.piece_ = 0;
-    selection.at_ = 0;
+    sort(rows, plan.keys);
   } else if (plan.descending) {
-    selection.backwards_ = true;
-    std::ranges::reverse(pieces);
+    backwards_ = true;
+    std::ranges::reverse(pieces_);
   }
-  selection.skip_empty();
-  return selection;
+  skip_empty();
 }
 
 }  // namespace llmprof::query

@@ -12,10 +12,9 @@
 
 namespace llmprof::query {
 
-// How SQLite's planner asks for rows of a table: constraints that narrow them, and their order. The
-// rows may be more than those that fit: SQLite checks each again.
+// How SQLite's planner asks for rows of a table: constraints that narrow them, and their order.
 struct RowPlan {
-  enum class Test : char { equal = '=', at_least = '>', at_most = '<' };
+  enum class Test : char { equal = '=', at_least = 'g', above = '>', at_most = 'l', below = '<' };
   struct Constraint {
     Test test = Test::equal;
     size_t column = 0;
@@ -31,10 +30,12 @@ RowPlan plan_of(std::string_view text);
 class Selection {
  public:
   Selection() = default;
-  // `table` describes the columns; column 0 of the plan is the run. `values` are those of the
-  // constraints; none where a value fits no type of its column.
-  static Selection make(TableRows& rows, const Table& table, const RowPlan& plan,
-                        std::span<const std::optional<Value>> values);
+  // Selects anew. `table` describes the columns; column 0 of the plan is the run. `values` are
+  // those of the constraints; none where a value fits no type of its column. With an equality,
+  // other constraints may be left to SQLite; without, the rows are exactly those that fit.
+  void select(TableRows& rows, const Table& table, const RowPlan& plan,
+              std::span<const std::optional<Value>> values);
+  void select_nothing() { clear(); }
 
   [[nodiscard]] bool at_end() const { return piece_ == pieces_.size(); }
   [[nodiscard]] uint32_t row() const {
@@ -60,6 +61,11 @@ class Selection {
     uint32_t end = 0;
     const uint32_t* list = nullptr;
   };
+  void clear();
+  void select_equal(TableRows& rows, const RowPlan::Constraint& constraint, const Value& value);
+  void select_ranges(TableRows& rows, const Table& table, const RowPlan& plan,
+                     std::span<const std::optional<Value>> values);
+  void sort(TableRows& rows, std::span<const TableRows::Key> keys);
   void skip_empty() {
     while (piece_ < pieces_.size() && at_ == pieces_[piece_].end - pieces_[piece_].begin) {
       ++piece_;

@@ -38,6 +38,14 @@ bool TableRows::is_coded(size_t column) const {
   return !parts_.empty();
 }
 
+double TableRows::share_of_value(size_t column) const {
+  uint32_t most = 1;
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    most = std::max(most, this->column(part, column).codes());
+  }
+  return 1.0 / most;
+}
+
 bool TableRows::is_ascending(size_t column) {
   const auto [known, is_new] = ascending_.try_emplace(column, true);
   if (!is_new) return known->second;
@@ -140,8 +148,7 @@ void TableRows::sort(RowList& rows, std::span<const Key> keys) {
   }
 }
 
-TableRows::Range TableRows::between(size_t part, size_t column, const Value* least,
-                                    const Value* most) const {
+TableRows::Range TableRows::between(size_t part, size_t column, Bound least, Bound most) const {
   const ColumnValues& values = this->column(part, column);
   const size_t rows = parts_[part].part.rows;
   std::string scratch;
@@ -159,11 +166,17 @@ TableRows::Range TableRows::between(size_t part, size_t column, const Value* lea
     return static_cast<uint32_t>(low);
   };
   Range range{0, static_cast<uint32_t>(rows)};
-  if (least != nullptr) {
-    range.begin = first_row([&](const Value& value) { return precedes(value, *least); });
+  if (least.value != nullptr) {
+    range.begin = first_row([&](const Value& value) {
+      return least.is_outside ? !precedes(*least.value, value) : precedes(value, *least.value);
+    });
+  } else if (most.value != nullptr) {
+    range.begin = first_row([](const Value& value) { return value.kind == Value::Kind::null; });
   }
-  if (most != nullptr) {
-    range.end = first_row([&](const Value& value) { return !precedes(*most, value); });
+  if (most.value != nullptr) {
+    range.end = first_row([&](const Value& value) {
+      return most.is_outside ? precedes(value, *most.value) : !precedes(*most.value, value);
+    });
   }
   range.end = std::max(range.begin, range.end);
   return {first_[part] + range.begin, first_[part] + range.end};

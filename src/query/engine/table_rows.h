@@ -46,6 +46,8 @@ class TableRows {
 
   // Whether the column repeats few values, so that the functions below may be called.
   [[nodiscard]] bool is_coded(size_t column) const;
+  // About which share of all rows has one value of a coded column.
+  [[nodiscard]] double share_of_value(size_t column) const;
   // Whether the column's values never decrease within each part.
   [[nodiscard]] bool is_ascending(size_t column);
   // All rows by the column's values in SQL's order; equal ones stay in order.
@@ -67,13 +69,19 @@ class TableRows {
   };
   void sort(RowList& rows, std::span<const Key> keys);
 
-  // The rows of a part with `least` <= value <= `most`, for a column whose values never decrease.
   struct Range {
     uint32_t begin = 0;
     uint32_t end = 0;
   };
-  [[nodiscard]] Range between(size_t part, size_t column, const Value* least,
-                              const Value* most) const;
+  [[nodiscard]] Range all_of(size_t part) const { return {first_[part], first_[part + 1]}; }
+  // One end of a period of values.
+  struct Bound {
+    const Value* value = nullptr;  // null: none
+    bool is_outside = false;       // whether the value itself lies outside
+  };
+  // The rows of a part from `least` to `most`, for a column whose values never decrease. Null is
+  // not within any bound.
+  [[nodiscard]] Range between(size_t part, size_t column, Bound least, Bound most) const;
   // The row whose number within the part is this.
   [[nodiscard]] Range numbered(size_t part, int64_t number) const;
 

@@ -39,8 +39,8 @@ struct TwoParts {
 
   RowList select(const RowPlan& plan, std::vector<std::optional<Value>> values = {}) {
     RowList found;
-    for (auto selection = Selection::make(*rows, table, plan, values); !selection.at_end();
-         selection.next()) {
+    Selection selection;
+    for (selection.select(*rows, table, plan, values); !selection.at_end(); selection.next()) {
       found.push_back(selection.row());
     }
     return found;
@@ -75,8 +75,47 @@ TEST(TableRows, AreFoundByTimeInEachPart) {
   const RowPlan within{{{Compare::at_least, kStart}, {Compare::at_most, kStart}}};
   EXPECT_EQ(two.select(within, {Value::of(10.5), Value::of(int64_t{25})}), (RowList{1, 4}));
   EXPECT_EQ(two.select(within, {Value::of(int64_t{40}), Value::of(int64_t{0})}), RowList());
+  const RowPlan inside{{{Compare::above, kStart}, {Compare::below, kStart}}};
+  EXPECT_EQ(two.select(inside, {Value::of(int64_t{10}), Value::of(int64_t{25})}), (RowList{1}));
+  EXPECT_EQ(two.select(inside, {Value::of(9.5), Value::of(25.5)}), (RowList{0, 1, 4}));
   // A value of another type narrows nothing: SQLite compares.
   EXPECT_EQ(two.select(from, {std::nullopt}), (RowList{0, 1, 2, 3, 4}));
+}
+
+TEST(TableRows, NullIsBelowNothing) {
+  Table table;
+  table.columns = {{"start", ColumnType::integer, "ns", "", ColumnInfo::Order::ascending}};
+  std::vector<TableRows::NamedPart> parts(1);
+  parts[0] = {"a", {3, {}}};
+  parts[0].part.columns.push_back(computed(
+      [](size_t row) { return row == 0 ? Value() : Value::of(static_cast<int64_t>(row)); }));
+  TableRows rows(table, std::move(parts));
+  const std::vector<std::optional<Value>> two = {Value::of(int64_t{2})};
+  Selection selection;
+  selection.select(rows, table, {{{Compare::below, kStart}}}, two);
+  ASSERT_FALSE(selection.at_end());
+  EXPECT_EQ(selection.row(), 1U);
+  selection.next();
+  EXPECT_TRUE(selection.at_end());
+}
+
+TEST(TableRows, ASelectionCanBeUsedAgain) {
+  TwoParts two;
+  Selection selection;
+  selection.select(*two.rows, two.table, {.keys = {{kName, false}}}, {});
+  selection.next();
+  const std::vector<std::optional<Value>> b = {Value::of("b")};
+  selection.select(*two.rows, two.table, {{{Compare::equal, kName}}}, b);
+  EXPECT_EQ(selection.row(), 2U);
+  EXPECT_EQ(selection.grouped_value(kName), nullptr);
+  selection.select_nothing();
+  EXPECT_TRUE(selection.at_end());
+}
+
+TEST(TableRows, AValueOfManyIsRare) {
+  TwoParts two;
+  EXPECT_DOUBLE_EQ(two.rows->share_of_value(kName), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(two.rows->share_of_value(kRun), 1.0 / 2);
 }
 
 TEST(TableRows, BackwardsIsTheSameFromTheEnd) {
@@ -93,7 +132,7 @@ TEST(TableRows, AscendingColumnsAreChecked) {
 }
 
 TEST(RowPlan, SurvivesItsText) {
-  RowPlan plan{{{Compare::equal, 12}, {Compare::at_most, 3}}, {{7, true}, {10, false}}, true};
+  RowPlan plan{{{Compare::equal, 12}, {Compare::below, 3}}, {{7, true}, {10, false}}, true};
   const RowPlan read = plan_of(to_text(plan));
   EXPECT_EQ(to_text(read), "=12<3|-7+10|d");
   ASSERT_EQ(read.constraints.size(), 2U);

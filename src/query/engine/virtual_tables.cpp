@@ -25,6 +25,9 @@ struct VirtualTable : sqlite3_vtab {
 
 struct Cursor : sqlite3_vtab_cursor {
   TableRows* rows = nullptr;
+  const char* plan_text = nullptr;  // of `plan`: SQLite keeps it as long as the statement
+  RowPlan plan;
+  std::vector<std::optional<Value>> wanted;
   Selection selection;
   TableRows::Place place;  // of the current row
   std::string scratch;
@@ -108,6 +111,7 @@ class Planner {
 
   int plan() {
     for (int i = 0; i < info_.nConstraint; ++i) add_constraint(i);
+    omit_exact();
     if (of_.argument && !has_argument_) {
       return argument_later_
                  ? SQLITE_CONSTRAINT
@@ -156,13 +160,10 @@ class Planner {
     if (equal &&
         (is_argument || ascending || order_of(column) == Order::row || rows_.is_coded(column))) {
       test = Test::equal;
-      share_ *= order_of(column) == Order::row || ascending ? 0 : kShareOfValue;
-    } else if (ascending && is_at_least(constraint.op)) {
-      test = Test::at_least;
-      share_ *= kShareOfRange;
-    } else if (ascending && is_at_most(constraint.op)) {
-      test = Test::at_most;
-      share_ *= kShareOfRange;
+      share_ *= order_of(column) == Order::row || ascending ? 0 : rows_.share_of_value(column);
+    } else if (ascending) {
+      test = range_test(constraint.op);
+      if (test) share_ *= kShareOfRange;
     }
     if (!test) return;
     plan_.constraints.push_back({*test, column});
@@ -170,13 +171,40 @@ class Planner {
     if (is_argument) {
       has_argument_ = true;
       info_.aConstraintUsage[i].omit = 1;
+    } else if (*test != Test::equal && is_number_known(i) &&
+               of_.table->columns[column - 1].type == ColumnType::integer) {
+      exact_.push_back(i);
     }
   }
-  static bool is_at_least(unsigned char op) {
-    return op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
+  static std::optional<Test> range_test(unsigned char op) {
+    switch (op) {
+      case SQLITE_INDEX_CONSTRAINT_GT:
+        return Test::above;
+      case SQLITE_INDEX_CONSTRAINT_GE:
+        return Test::at_least;
+      case SQLITE_INDEX_CONSTRAINT_LT:
+        return Test::below;
+      case SQLITE_INDEX_CONSTRAINT_LE:
+        return Test::at_most;
+      default:
+        return std::nullopt;
+    }
   }
-  static bool is_at_most(unsigned char op) {
-    return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+  // Whether a column is compared with a number, so that SQLite's rules for other types are not
+  // needed.
+  bool is_number_known(int constraint) {
+    sqlite3_value* value = nullptr;
+    if (sqlite3_vtab_rhs_value(&info_, constraint, &value) != SQLITE_OK) return false;
+    const int type = sqlite3_value_type(value);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+  }
+  // Ranges are found exactly, so that SQLite need not check each row again; not if an equality is
+  // looked up instead.
+  void omit_exact() {
+    const bool looks_up = std::ranges::any_of(
+        plan_.constraints, [](const auto& each) { return each.test == Test::equal; });
+    if (looks_up) return;
+    for (const int i : exact_) info_.aConstraintUsage[i].omit = 1;
   }
 
   // Whether rows can be handed over in the order that is wanted. Groups are handed over in true
@@ -203,14 +231,14 @@ class Planner {
     return true;
   }
 
-  // Guesses, of all rows: with one value of a column, and on one side of a time.
-  static constexpr double kShareOfValue = 0.05;
+  // A guess, of all rows: on one side of a time.
   static constexpr double kShareOfRange = 0.2;
 
   const VirtualTable& of_;
   TableRows& rows_;
   sqlite3_index_info& info_;
   RowPlan plan_;
+  std::vector<int> exact_;  // constraints
   double share_ = 1;
   bool has_argument_ = false;
   bool argument_later_ = false;
@@ -259,17 +287,25 @@ int filter(sqlite3_vtab_cursor* cursor, int /*plan*/, const char* plan_text, int
   return guarded(cursor->pVtab, [&] {
     VirtualTable& own = table_of(cursor);
     Cursor& here = cursor_of(cursor);
-    const RowPlan plan = plan_of(plan_text);
-    std::vector<std::optional<Value>> wanted;
+    // A join comes here for each row of another table.
+    if (here.plan_text != plan_text) {
+      here.plan = plan_of(plan_text);
+      here.plan_text = plan_text;
+    }
+    here.wanted.clear();
     bool possible = true;
     for (int i = 0; i < count; ++i) {
-      const size_t column = plan.constraints[static_cast<size_t>(i)].column;
-      wanted.push_back(sought(values[i], *own.table, column));
+      const size_t column = here.plan.constraints[static_cast<size_t>(i)].column;
+      here.wanted.push_back(sought(values[i], *own.table, column));
       // Nothing equals null. SQLite does not check the argument of a function again.
       possible = possible && sqlite3_value_type(values[i]) != SQLITE_NULL &&
-                 (wanted.back() || column != own.argument);
+                 (here.wanted.back() || column != own.argument);
     }
-    here.selection = possible ? Selection::make(*here.rows, *own.table, plan, wanted) : Selection();
+    if (possible) {
+      here.selection.select(*here.rows, *own.table, here.plan, here.wanted);
+    } else {
+      here.selection.select_nothing();
+    }
     enter_row(here);
     return SQLITE_OK;
   });
