@@ -1,5 +1,7 @@
 #include "mcp/json.h"
 
+#include <algorithm>
+
 namespace llmprof::mcp {
 namespace {
 
@@ -37,7 +39,12 @@ std::string to_line(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-size_t bytes_as_json(std::string_view text) { return to_line(Json(text)).size(); }
+// A line has no control characters and no bytes that are not UTF-8: these two are all that a string
+// escapes.
+size_t bytes_as_json(std::string_view line) {
+  const auto escaped = std::ranges::count_if(line, [](char c) { return c == '"' || c == '\\'; });
+  return line.size() + static_cast<size_t>(escaped) + 2;
+}
 
 const Json& member(const Json& object, std::string_view name) {
   static const Json none;

@@ -18,8 +18,8 @@ std::optional<Json> parse_json(std::string_view text);
 // On one line. Bytes that are not UTF-8 become U+FFFD.
 std::string to_line(const Json& value);
 
-// Bytes of a text as a JSON string, with its quotes.
-size_t bytes_as_json(std::string_view text);
+// Bytes of what to_line() made when it becomes a JSON string itself, with its quotes.
+size_t bytes_as_json(std::string_view line);
 
 // A member of an object; null if there is none, or if `object` is not one.
 const Json& member(const Json& object, std::string_view name);

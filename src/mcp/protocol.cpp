@@ -251,16 +251,19 @@ Json Protocol::run(const ToolCall& call, Call& running) const {
   constexpr size_t kLongestError = 8000;
   if (!found.error.empty())
     return failed(shortened(to_printable_lines(found.error), kLongestError));
+  const auto answer = [&](std::string text, Json value) {
+    return result(call.id, call.is_modern,
+                  {{"content", text_content(std::move(text))},
+                   {"structuredContent", std::move(value)},
+                   {"isError", false}});
+  };
   std::string text = to_line(found.value);
-  Json answer = result(call.id, call.is_modern,
-                       {{"content", text_content(std::move(text))},
-                        {"structuredContent", std::move(found.value)},
-                        {"isError", false}});
-  if (to_line(answer).size() > kLongestResult) {
+  const size_t around = to_line(answer("", nullptr)).size();
+  if (around + text.size() + bytes_as_json(text) > kLongestResult) {
     return failed(fmt::format("the answer is longer than {} bytes; ask for fewer rows or columns",
                               kLongestResult));
   }
-  return answer;
+  return answer(std::move(text), std::move(found.value));
 }
 
 Json Protocol::result(const Json& id, bool is_modern, Json members) const {
