@@ -251,7 +251,14 @@ class Tables(unittest.TestCase):
             file = pathlib.Path(self.folder.name) / "copy.sqlite"
             done = run("export", bundle, "--format", "sqlite", "--out", file, "--force")
             self.assertEqual(done.returncode, 0, done.stderr)
-            for sql, answer in zip(statements, ask_all(bundle, statements), strict=True):
+            middle = sqlite_rows(file, "SELECT start_ns FROM kernels WHERE kernel = 7")[0][0]
+            ranges = [f"SELECT count(*), min(kernel), max(kernel), sum(start_ns) FROM kernels WHERE start_ns {range}"
+                      for range in (f"> {middle}", f">= {middle}", f"< {middle}", f"<= {middle}", f"> {middle - 1}.5",
+                                    f"< {middle}.5", f"< '{middle}'", "> 'x'", "< 'x'", "> NULL",
+                                    f"> {middle} AND class = 'gemm'", f"> {middle} AND start_ns < {middle + 10**6}",
+                                    f"BETWEEN {middle} AND {middle}", f"> {middle} OR start_ns < {middle}")]
+            every = statements + ranges
+            for sql, answer in zip(every, ask_all(bundle, every), strict=True):
                 self.assertEqual(answer["rows"], sqlite_rows(file, sql), f"{name}: {sql}")
             columns = sqlite_rows(file, 'SELECT "column", unit FROM llmprof_columns WHERE "table" = \'kernels\'')
             self.assertIn(["duration_ns", "ns"], columns)
