@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+LONGEST_WAIT_S = 60  # for requests that do not come: then the test fails
+
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -77,9 +79,9 @@ STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-E
 
 class OpenAiServer(LoopServer):
     """OpenAI completions and chat, or llama.cpp's /completion. It notes the times at which it got each request and sent
-    each token (CLOCK_MONOTONIC)."""
+    each token (CLOCK_MONOTONIC). No answer begins before `together` requests are open, however slow the machine is."""
 
-    def __init__(self, first_token_s: float = 0.0, token_s: float = 0.0, *, llama: bool = False,
+    def __init__(self, first_token_s: float = 0.0, token_s: float = 0.0, *, together: int = 1, llama: bool = False,
                  key: str = "", strict: bool = False, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(self.serve, tls)
         self.first_token_s, self.token_s = first_token_s, token_s
@@ -87,12 +89,14 @@ class OpenAiServer(LoopServer):
         self.requests: list[dict[str, Any]] = []  # those for more than one token: the load
         self.open = 0
         self.most_open = 0
+        self.together = together
+        self.enough = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 await self.answer(writer, *await read_request(reader))
-        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, asyncio.TimeoutError):
             pass
         finally:
             writer.close()
@@ -124,8 +128,12 @@ class OpenAiServer(LoopServer):
             self.requests.append(note)
         self.open += 1
         self.most_open = max(self.most_open, self.open)
+        if self.open >= self.together:
+            self.enough.set()
         try:
             writer.write(STREAM_HEAD)
+            if tokens > 1:
+                await asyncio.wait_for(self.enough.wait(), LONGEST_WAIT_S)
             await asyncio.sleep(self.first_token_s)
             for number in range(tokens):
                 if number:

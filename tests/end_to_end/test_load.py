@@ -88,18 +88,15 @@ class Honest(LoadCase):
         self.assertNotEqual(bodies[0], bodies[2])
 
     def test_an_open_loop_does_not_wait_for_a_slow_server(self):
-        answers_after_s = 5  # all requests are due in 0.8 s
-        with OpenAiServer(first_token_s=answers_after_s) as server:
+        with OpenAiServer(together=40) as server:
             record = self.record_of(server.url(), "--rate", 50, "--arrivals", "constant", "--requests", 40,
                                     "--new-tokens", 2)
             self.assertEqual(server.most_open, 40)
-        sent = [request["sent_ns"] for request in record["requests"]]
-        self.assertLess((sent[-1] - sent[0]) * NANO, answers_after_s)
-        self.assertTrue(all((r["chunks"][0][0] - r["sent_ns"]) * NANO > 0.9 * answers_after_s
-                            for r in record["requests"]))
+        last_sent = max(request["sent_ns"] for request in record["requests"])
+        self.assertTrue(all(request["chunks"][0][0] > last_sent for request in record["requests"]))
 
     def test_a_closed_loop_keeps_its_concurrency(self):
-        with OpenAiServer(0.01, 0.001) as server:
+        with OpenAiServer(0.01, 0.001, together=6) as server:
             record = self.record_of(server.url(), "--concurrency", 6, "--requests", 60, "--new-tokens", 5)
             self.assertEqual(server.most_open, 6)
         self.assertEqual((record["arrivals"], record["concurrency"], record["rate"]), ("closed", 6, None))
@@ -145,7 +142,7 @@ class Honest(LoadCase):
         self.assertEqual({len(body["prompt"].split()) for body in bodies}, {30})
 
     def test_many_streams_are_open_at_once(self):
-        with OpenAiServer(first_token_s=4) as server:
+        with OpenAiServer(together=2000) as server:
             self.record_of(server.url(), "--concurrency", 2000, "--requests", 2000, "--new-tokens", 2)
             self.assertEqual(server.most_open, 2000)
 

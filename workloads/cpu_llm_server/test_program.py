@@ -239,12 +239,16 @@ class Journal(ServerCase):
 
     def test_an_eviction_is_computed_again_later(self):
         lines, fault, _ = self.fault(self.serve("--fault", "evict=at:20ms,for:30ms"))
-        self.assertEqual((fault["fault"], fault["request"]), ("evict", 2))
+        self.assertEqual(fault["fault"], "evict")
+        # The one that joined last; a busy machine may not have sent all three yet.
+        before = [line for line in lines if "step" in line and line["end_ns"] <= fault["start_ns"]]
+        evicted = fault["request"]
+        self.assertEqual(evicted, max(part["request"] for part in before[-1]["parts"]))
         later = [line for line in lines if "step" in line and line["start_ns"] > fault["start_ns"]]
-        self.assertEqual(later[0]["preempted"], [2])
-        again = next(step for step in later if any(part["request"] == 2 for part in step["parts"]))
+        self.assertEqual(later[0]["preempted"], [evicted])
+        again = next(step for step in later if any(part["request"] == evicted for part in step["parts"]))
         self.assertGreaterEqual(again["start_ns"], fault["end_ns"])
-        (part,) = [part for part in again["parts"] if part["request"] == 2]
+        (part,) = [part for part in again["parts"] if part["request"] == evicted]
         self.assertEqual((part["cached"], part["prompt"]), (0, True))
 
     def test_a_slow_layer_takes_longer(self):
