@@ -31,7 +31,7 @@ bench:
 fuzz:
 	scripts/setup.sh fuzz
 	cmake --preset asan
-	cmake --build --preset asan --parallel $(JOBS) --target fuzz_targets
+	cmake --build --preset asan --parallel $(JOBS) --target fuzz_targets test_robustness
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
 lint:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs each fuzz target for SECONDS, two at a time, starting from the repository's fixtures:
+# Runs the readers' robustness tests with four times the inputs of `make test`, then each fuzz target for SECONDS,
+# two at a time, starting from the repository's fixtures:
 #   scripts/fuzz.sh [SECONDS]
 # Inputs that fail, and logs, are written to build/asan/findings.
 set -euo pipefail
@@ -22,6 +23,8 @@ run_target() {
   fi
 }
 export -f run_target
+
+LLMPROF_THOROUGH=1 ctest --preset asan --parallel "$(nproc)" -R '^robustness/'
 
 find build/asan/bin -name 'fuzz_*' -printf '%f\n' | sort |
   xargs -I{} -P 2 bash -c 'run_target "$@"' _ {} "$seconds" "$findings"
