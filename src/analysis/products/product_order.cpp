@@ -199,15 +199,21 @@ class RolesByOrder {
     }
   }
 
-  // The last product behind the last layer takes the hidden size.
+  // The last product behind the last layer takes the hidden size, and no layer has one like it.
   void find_head() {
     const Segment& last = segments_.back();
     if (!last.output || !last.has_feed_forward) return;
-    const size_t event = last.products.back();
-    const ProductSizes& own = sizes(event);
-    const bool fits = event >= last.layer_end && own.k == sizes(*last.output).n && own.n > own.k;
-    const auto layers = layers_of_width_.find(own.n);
-    if (fits && layers == layers_of_width_.end()) roles_[event] = ProductRole::lm_head;
+    const size_t head = last.products.back();
+    const ProductSizes& own = sizes(head);
+    if (head < last.layer_end || own.k != sizes(*last.output).n || own.n <= own.k) return;
+    const auto is_like_it = [&](size_t event) {
+      return event != head && sizes(event).n == own.n && sizes(event).k == own.k &&
+             roles_[event] != ProductRole::lm_head;
+    };
+    const bool in_layers = std::ranges::any_of(segments_, [&](const Segment& segment) {
+      return std::ranges::any_of(segment.products, is_like_it);
+    });
+    if (!in_layers) roles_[head] = ProductRole::lm_head;
   }
 
   std::span<const ProductEvent> events_;
