@@ -11,7 +11,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoCall = UINT32_MAX;
 
 // The products of a trace by the call that states them.
 class StatedProducts {
@@ -51,7 +51,7 @@ trace::LaunchRow host_call_of(const trace::KernelTable& kernels, size_t row) {
 class InnermostOperators {
  public:
   InnermostOperators(const trace::Trace& trace, const OperatorCalls& calls)
-      : calls_(calls), of_launch_(trace.launches.size(), kNone) {
+      : calls_(calls), of_launch_(trace.launches.size(), kNoCall) {
     std::vector<bool> launches_kernels(trace.launches.size(), false);
     for (size_t i = 0; i < trace.kernels.size(); ++i) {
       const trace::LaunchRow launch = host_call_of(trace.kernels, i);
@@ -69,12 +69,12 @@ class InnermostOperators {
     add_ids(trace);
   }
 
-  // Index of a call; kNone if no operator was open.
+  // Index of a call; kNoCall if no operator was open.
   [[nodiscard]] uint32_t at(trace::LaunchRow launch) const { return of_launch_[launch.index()]; }
-  // The call with an id, for kernels whose launch was not recorded; kNone if it is unknown.
+  // The call with an id, for kernels whose launch was not recorded; kNoCall if it is unknown.
   [[nodiscard]] uint32_t with_id(trace::ProcessId process, uint64_t id) const {
     const auto known = of_id_.find(trace::hash_mix(process.value, id));
-    return known == of_id_.end() ? kNone : known->second;
+    return known == of_id_.end() ? kNoCall : known->second;
   }
   [[nodiscard]] trace::ThreadId thread_of(uint32_t call) const {
     size_t thread = 0;
@@ -161,15 +161,15 @@ class CallFinder {
   [[nodiscard]] uint32_t operator_of(uint32_t row) const {
     const trace::KernelTable& kernels = trace_.kernels;
     // A replay's launch says nothing about its kernels.
-    if (replayed_by_graph(trace_, row) && !is_captured(row)) return kNone;
+    if (replayed_by_graph(trace_, row) && !is_captured(row)) return kNoCall;
     const trace::LaunchRow launch = host_call_of(kernels, row);
     if (launch.valid()) return innermost_.at(launch);
-    if (kernels.external_id.empty() || kernels.external_id[row] == 0) return kNone;
+    if (kernels.external_id.empty() || kernels.external_id[row] == 0) return kNoCall;
     return innermost_.with_id(trace_.queues[kernels.queue[row]].process, kernels.external_id[row]);
   }
 
   trace::ProductRow product_of(uint32_t call) {
-    if (call == kNone) return {};
+    if (call == kNoCall) return {};
     const auto [known, fresh] = product_of_call_.try_emplace(call);
     if (fresh) known->second = products_.find(innermost_.thread_of(call), operators_[call]);
     return known->second;
@@ -192,7 +192,7 @@ class CallFinder {
   }
 
   void add_unknown(uint32_t row, uint32_t call) {
-    if (call != kNone) {
+    if (call != kNoCall) {
       const std::string_view name = operators_.names()[operators_[call].name];
       found_.unknown.push_back({row, name, WhyNoShape::no_sizes});
     } else {

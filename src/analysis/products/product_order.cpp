@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMostExperts = 1024;
 
-using Kind = ProductEvent::Kind;
+using EventKind = ProductEvent::Kind;
 
 // The events between two attentions, and the roles of their products.
 class RolesByOrder {
@@ -53,10 +53,10 @@ class RolesByOrder {
     bool softmax = false;
     for (size_t i = 0; i < events_.size(); ++i) {
       switch (events_[i].kind) {
-        case Kind::softmax:
+        case EventKind::softmax:
           softmax = true;
           break;
-        case Kind::attention:
+        case EventKind::attention:
           previous.reset();
           break;
         default:
@@ -70,7 +70,8 @@ class RolesByOrder {
     }
   }
   [[nodiscard]] bool are_attention(size_t first, size_t second) const {
-    if (events_[first].kind != Kind::product || events_[second].kind != Kind::product) return false;
+    if (events_[first].kind != EventKind::product || events_[second].kind != EventKind::product)
+      return false;
     const ProductSizes& scores = sizes(first);
     const ProductSizes& values = sizes(second);
     return scores.batch > 1 && values.batch == scores.batch && values.m == scores.m &&
@@ -83,14 +84,14 @@ class RolesByOrder {
     for (size_t i = 0; i < events_.size(); ++i) {
       const bool scores = roles_[i] == ProductRole::attention_scores;
       const bool values = roles_[i] == ProductRole::attention_values;
-      if (events_[i].kind == Kind::attention || scores || values) {
+      if (events_[i].kind == EventKind::attention || scores || values) {
         // One attention may take several kernels.
         if (!in_attention) segments_.emplace_back();
         in_attention = true;
-      } else if (events_[i].kind == Kind::product && sizes(i).batch == 1) {
+      } else if (events_[i].kind == EventKind::product && sizes(i).batch == 1) {
         segments_.back().products.push_back(i);
         in_attention = false;
-      } else if (events_[i].kind == Kind::unknown_product) {
+      } else if (events_[i].kind == EventKind::unknown_product) {
         segments_.back().unknown.push_back(i);
         in_attention = false;
       }

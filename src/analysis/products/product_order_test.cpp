@@ -7,20 +7,23 @@
 namespace llmprof::analysis {
 namespace {
 
-using enum ProductRole;
-using Kind = ProductEvent::Kind;
+class ProductOrder : public ::testing::Test {
+ protected:
+  using enum ProductRole;
+  using Kind = ProductEvent::Kind;
+};
 
 ProductEvent product(uint64_t m, uint64_t n, uint64_t k, uint64_t batch = 1) {
-  return {Kind::product, {m, n, k, batch}};
+  return {ProductEvent::Kind::product, {m, n, k, batch}};
 }
-ProductEvent of(Kind kind) { return {kind, {}}; }
+ProductEvent of(ProductEvent::Kind kind) { return {kind, {}}; }
 
 // The roles of the products alone.
 std::vector<ProductRole> roles(const std::vector<ProductEvent>& events) {
   const std::vector<ProductRole> all = roles_by_order(events);
   std::vector<ProductRole> found;
   for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].kind == Kind::product) found.push_back(all[i]);
+    if (events[i].kind == ProductEvent::Kind::product) found.push_back(all[i]);
   }
   return found;
 }
@@ -34,19 +37,20 @@ void add(Events& to, const Events& more) { to.insert(to.end(), more.begin(), mor
 Events fused_pass(uint64_t tokens, int layers, uint64_t head_tokens) {
   Events events;
   for (int layer = 0; layer < layers; ++layer) {
-    add(events, {product(tokens, 6144, 4096), of(Kind::attention), product(tokens, 4096, 4096),
-                 product(tokens, 22016, 4096), product(tokens, 4096, 11008)});
+    add(events,
+        {product(tokens, 6144, 4096), of(ProductEvent::Kind::attention),
+         product(tokens, 4096, 4096), product(tokens, 22016, 4096), product(tokens, 4096, 11008)});
   }
   events.push_back(product(head_tokens, 32000, 4096));
   return events;
 }
 
-TEST(ProductOrder, OfFusedProjections) {
+TEST_F(ProductOrder, OfFusedProjections) {
   EXPECT_EQ(roles(fused_pass(777, 2, 1)),
             (Roles{qkv, o, gate_up, down, qkv, o, gate_up, down, lm_head}));
 }
 
-TEST(ProductOrder, OfOneProductForEachWeight) {
+TEST_F(ProductOrder, OfOneProductForEachWeight) {
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
     add(events, {product(1, 2048, 2048), product(1, 512, 2048), product(1, 512, 2048),
@@ -61,7 +65,7 @@ TEST(ProductOrder, OfOneProductForEachWeight) {
   EXPECT_EQ(roles(events), expected);
 }
 
-TEST(ProductOrder, OfAsManyHeadsOfKeysAsOfQueries) {
+TEST_F(ProductOrder, OfAsManyHeadsOfKeysAsOfQueries) {
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
     add(events, {product(8944, 1024, 1024), product(8944, 1024, 1024), product(8944, 1024, 1024),
@@ -72,7 +76,7 @@ TEST(ProductOrder, OfAsManyHeadsOfKeysAsOfQueries) {
                                   qkv, qkv, qkv, o, gate_up, gate_up, down}));
 }
 
-TEST(ProductOrder, OfStepsThatAreNotKnown) {
+TEST_F(ProductOrder, OfStepsThatAreNotKnown) {
   Events events;
   for (int step = 0; step < 3; ++step) add(events, fused_pass(1, 4, 1));
   const Roles found = roles(events);
@@ -83,7 +87,7 @@ TEST(ProductOrder, OfStepsThatAreNotKnown) {
   }
 }
 
-TEST(ProductOrder, OfARouterWhoseExpertsAreUnknown) {
+TEST_F(ProductOrder, OfARouterWhoseExpertsAreUnknown) {
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
     add(events, {product(888, 640, 2880), of(Kind::attention), product(888, 2880, 512),
@@ -93,7 +97,7 @@ TEST(ProductOrder, OfARouterWhoseExpertsAreUnknown) {
   EXPECT_EQ(roles(events), (Roles{qkv, o, router, qkv, o, router, lm_head}));
 }
 
-TEST(ProductOrder, OfARouterBeforeSharedExperts) {
+TEST_F(ProductOrder, OfARouterBeforeSharedExperts) {
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
     add(events, {product(5, 3840, 1280), of(Kind::attention), product(5, 1280, 1280),
@@ -102,7 +106,7 @@ TEST(ProductOrder, OfARouterBeforeSharedExperts) {
   EXPECT_EQ(roles(events), (Roles{qkv, o, router, gate_up, down, qkv, o, router, gate_up, down}));
 }
 
-TEST(ProductOrder, OfAttentionWithoutAKernel) {
+TEST_F(ProductOrder, OfAttentionWithoutAKernel) {
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
     add(events, {product(300, 1536, 1024), product(300, 1024, 1024), product(300, 300, 64, 16),
@@ -116,12 +120,12 @@ TEST(ProductOrder, OfAttentionWithoutAKernel) {
 }
 
 // Keys are expanded by head, values likewise: batched products around an attention kernel.
-TEST(ProductOrder, BatchedProductsAroundAnAttentionAreNoAttention) {
+TEST_F(ProductOrder, BatchedProductsAroundAnAttentionAreNoAttention) {
   const Events events = {product(4, 512, 128, 16), of(Kind::attention), product(4, 128, 512, 16)};
   EXPECT_EQ(roles(events), (Roles{unknown, unknown}));
 }
 
-TEST(ProductOrder, ProductsForOtherTokensStayUnknown) {
+TEST_F(ProductOrder, ProductsForOtherTokensStayUnknown) {
   // A modulation by time (2 rows) before each attention of an image model.
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
@@ -131,7 +135,7 @@ TEST(ProductOrder, ProductsForOtherTokensStayUnknown) {
   EXPECT_EQ(roles(events), (Roles{unknown, qkv, o, gate_up, down, unknown, qkv, o, gate_up, down}));
 }
 
-TEST(ProductOrder, AFeedForwardBesideTheAttentionIsNoInput) {
+TEST_F(ProductOrder, AFeedForwardBesideTheAttentionIsNoInput) {
   Events events;
   for (int layer = 0; layer < 2; ++layer) {
     add(events, {product(64, 4608, 4096), product(64, 16384, 4096), of(Kind::attention),
@@ -143,12 +147,12 @@ TEST(ProductOrder, AFeedForwardBesideTheAttentionIsNoInput) {
   EXPECT_EQ(found[2], o);
 }
 
-TEST(ProductOrder, WithoutAttentionNothingIsKnown) {
+TEST_F(ProductOrder, WithoutAttentionNothingIsKnown) {
   EXPECT_EQ(roles({product(8, 64, 32), product(8, 32, 64), product(8, 1000, 32)}),
             (Roles{unknown, unknown, unknown}));
 }
 
-TEST(ProductOrder, ARecordingMayBeginAndEndAnywhere) {
+TEST_F(ProductOrder, ARecordingMayBeginAndEndAnywhere) {
   const Events whole = fused_pass(1, 3, 1);
   const Roles all = roles(whole);
   std::vector<size_t> products;

@@ -91,16 +91,18 @@ class ModelProducts {
 };
 
 // A sequence of events: those of one step, or what is next best.
-using SequenceKey = std::tuple<trace::DeviceId, InstanceId, StepId>;
-struct Sequence {
+using EventSequenceKey = std::tuple<trace::DeviceId, InstanceId, StepId>;
+struct EventSequence {
   std::vector<ProductEvent> events;
   std::vector<size_t> calls;  // by event; the number of calls for none
 };
 
-std::map<SequenceKey, Sequence> sequences_of(const trace::Trace& trace, const DescribedNames& names,
-                                             const ProductCalls& calls, const Stages& stages) {
+std::map<EventSequenceKey, EventSequence> event_sequences(const trace::Trace& trace,
+                                                          const DescribedNames& names,
+                                                          const ProductCalls& calls,
+                                                          const Stages& stages) {
   const trace::KernelTable& kernels = trace.kernels;
-  std::map<SequenceKey, Sequence> sequences;
+  std::map<EventSequenceKey, EventSequence> sequences;
   size_t next_call = 0;
   size_t next_unknown = 0;
   for (uint32_t row = 0; row < kernels.size(); ++row) {
@@ -123,9 +125,9 @@ std::map<SequenceKey, Sequence> sequences_of(const trace::Trace& trace, const De
     }
     const WorkOwners& owners = stages.owners;
     const bool owned = row < owners.kernel_instance.size();
-    Sequence& sequence = sequences[{trace.queues[kernels.queue[row]].device,
-                                    owned ? owners.kernel_instance[row] : InstanceId(),
-                                    owned ? owners.kernel_step[row] : StepId()}];
+    EventSequence& sequence = sequences[{trace.queues[kernels.queue[row]].device,
+                                         owned ? owners.kernel_instance[row] : InstanceId(),
+                                         owned ? owners.kernel_step[row] : StepId()}];
     sequence.events.push_back(event);
     sequence.calls.push_back(call);
   }
@@ -139,7 +141,7 @@ std::vector<ProductRole> all_roles_in_model(const llm::ModelSpec& model, uint32_
   return roles;
 }
 
-FoundRole decide(const std::vector<ProductRole>& in_model, ProductRole by_order) {
+FoundRole decided_role(const std::vector<ProductRole>& in_model, ProductRole by_order) {
   if (in_model.size() == 1) return {in_model.front(), RoleSource::model};
   const bool allowed = in_model.empty() || std::ranges::find(in_model, by_order) != in_model.end();
   if (by_order == ProductRole::unknown || !allowed) return {};
@@ -163,14 +165,14 @@ std::vector<FoundRole> find_product_roles(const trace::Trace& trace, const Descr
                                           const std::optional<llm::ModelSpec>& model,
                                           uint32_t ranks) {
   std::vector<FoundRole> roles(calls.calls.size());
-  for (const auto& [key, sequence] : sequences_of(trace, names, calls, stages)) {
+  for (const auto& [key, sequence] : event_sequences(trace, names, calls, stages)) {
     const std::vector<ProductRole> by_order = roles_by_order(sequence.events);
     for (size_t i = 0; i < sequence.events.size(); ++i) {
       const size_t call = sequence.calls[i];
       if (call == roles.size()) continue;
       const auto in_model = model ? all_roles_in_model(*model, ranks, sequence.events[i].sizes)
                                   : std::vector<ProductRole>();
-      roles[call] = decide(in_model, by_order[i]);
+      roles[call] = decided_role(in_model, by_order[i]);
     }
   }
   return roles;

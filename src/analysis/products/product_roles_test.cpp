@@ -5,7 +5,10 @@
 namespace llmprof::analysis {
 namespace {
 
-using enum ProductRole;
+class ProductRoles : public ::testing::Test {
+ protected:
+  using enum ProductRole;
+};
 using Roles = std::vector<ProductRole>;
 
 llm::ModelSpec dense_model() {
@@ -24,7 +27,7 @@ Roles roles(const llm::ModelSpec& model, uint64_t n, uint64_t k, uint32_t ranks 
   return roles_in_model(model, ranks, {1, n, k, 1});
 }
 
-TEST(ProductRoles, InADenseModel) {
+TEST_F(ProductRoles, InADenseModel) {
   const llm::ModelSpec model = dense_model();
   EXPECT_EQ(roles(model, 6144, 4096), Roles{qkv});
   EXPECT_EQ(roles(model, 1024, 4096), Roles{qkv});
@@ -37,7 +40,7 @@ TEST(ProductRoles, InADenseModel) {
   EXPECT_EQ(roles(model, 5000, 4096), Roles{});
 }
 
-TEST(ProductRoles, OfARanksPart) {
+TEST_F(ProductRoles, OfARanksPart) {
   const llm::ModelSpec model = dense_model();
   EXPECT_EQ(roles(model, 1536, 4096, 4), Roles{qkv});
   EXPECT_EQ(roles(model, 4096, 1024, 4), Roles{o});
@@ -45,7 +48,7 @@ TEST(ProductRoles, OfARanksPart) {
   EXPECT_EQ(roles(model, 4096, 2752, 4), Roles{down});
 }
 
-TEST(ProductRoles, InAMixtureOfExperts) {
+TEST_F(ProductRoles, InAMixtureOfExperts) {
   llm::ModelSpec model = dense_model();
   model.mixture = llm::MixtureOfExperts{.experts = 64,
                                         .experts_per_token = 6,
@@ -62,7 +65,7 @@ TEST(ProductRoles, InAMixtureOfExperts) {
   EXPECT_EQ(roles(model, 22016, 4096), Roles{});
 }
 
-TEST(ProductRoles, OfLatentAttention) {
+TEST_F(ProductRoles, OfLatentAttention) {
   llm::ModelSpec model = dense_model();
   model.hidden = 2048;
   model.heads = 16;
@@ -73,7 +76,7 @@ TEST(ProductRoles, OfLatentAttention) {
   EXPECT_EQ(roles(model, 2048, 2048), Roles{o});
 }
 
-TEST(ProductRoles, BatchedProductsHaveNoWeights) {
+TEST_F(ProductRoles, BatchedProductsHaveNoWeights) {
   EXPECT_EQ(roles_in_model(dense_model(), 1, {1, 6144, 4096, 2}), Roles{});
 }
 

@@ -19,11 +19,11 @@ namespace {
 using profile::Product;
 using profile::ProductSource;
 
-constexpr uint32_t kOutsideStages = UINT32_MAX;
+constexpr uint32_t kNoStage = UINT32_MAX;
 
 // Calls that make one row.
-struct RowKey {
-  uint32_t stage = kOutsideStages;
+struct ProductKey {
+  uint32_t stage = kNoStage;
   ProductRole role{};
   RoleSource role_source{};
   uint64_t m = 0;
@@ -38,10 +38,10 @@ struct RowKey {
   trace::StringId kernel;
   trace::DeviceId device;
 
-  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+  friend auto operator<=>(const ProductKey&, const ProductKey&) = default;
 };
 
-struct RowSum {
+struct ProductSum {
   trace::ProductRow product;  // any of the calls': all have the same sizes
   uint64_t calls = 0;
   uint64_t kernels = 0;
@@ -49,7 +49,7 @@ struct RowSum {
 };
 
 // By instance: whether its work counts for its stage. If all of a stage is warm-up, it does.
-std::vector<bool> counted_instances(const Stages& stages) {
+std::vector<bool> instances_in_rows(const Stages& stages) {
   std::vector<bool> steady(stages.stages.size(), false);
   for (const StageInstance& instance : stages.instances) {
     if (!instance.warmup) steady[instance.stage] = true;
@@ -63,7 +63,7 @@ std::vector<bool> counted_instances(const Stages& stages) {
 
 // The number format that decides a product's peak, as GpuSpec::peak_for spells it; empty if it is
 // unknown. Operands of different types are multiplied as the wider one.
-std::string_view format_of(ElementType a, ElementType b) {
+std::string_view peak_format(ElementType a, ElementType b) {
   switch (bits_per_element(a) >= bits_per_element(b) ? a : b) {
     case ElementType::f32:
       return "f32";
@@ -100,10 +100,10 @@ class ProductRows {
 
  private:
   void add_up(const ProductCalls& calls, const std::vector<FoundRole>& roles) {
-    const std::vector<bool> counted = counted_instances(stages_);
+    const std::vector<bool> counted = instances_in_rows(stages_);
     for (size_t i = 0; i < calls.calls.size(); ++i) {
       const ProductCall& call = calls.calls[i];
-      RowSum& sum = sums_[key_of(call, roles[i], counted)];
+      ProductSum& sum = sums_[key_of(call, roles[i], counted)];
       sum.product = call.product;
       ++sum.calls;
       sum.kernels += call.kernels;
@@ -114,24 +114,24 @@ class ProductRows {
     }
   }
 
-  [[nodiscard]] RowKey key_of(const ProductCall& call, const FoundRole& role,
-                              const std::vector<bool>& counted) const {
+  [[nodiscard]] ProductKey key_of(const ProductCall& call, const FoundRole& role,
+                                  const std::vector<bool>& counted) const {
     const trace::ProductTable& table = trace_.products;
     const size_t i = call.product.index();
-    RowKey key{kOutsideStages,
-               role.role,
-               role.source,
-               table.m[i],
-               table.n[i],
-               table.k[i],
-               table.batch[i],
-               table.type_a[i],
-               table.type_b[i],
-               table.type_output[i],
-               table.layout_a[i],
-               table.layout_b[i],
-               trace_.kernels.name[call.kernel],
-               trace_.queues[trace_.kernels.queue[call.kernel]].device};
+    ProductKey key{kNoStage,
+                   role.role,
+                   role.source,
+                   table.m[i],
+                   table.n[i],
+                   table.k[i],
+                   table.batch[i],
+                   table.type_a[i],
+                   table.type_b[i],
+                   table.type_output[i],
+                   table.layout_a[i],
+                   table.layout_b[i],
+                   trace_.kernels.name[call.kernel],
+                   trace_.queues[trace_.kernels.queue[call.kernel]].device};
     const auto& owners = stages_.owners.kernel_instance;
     const InstanceId instance =
         call.first_kernel < owners.size() ? owners[call.first_kernel] : InstanceId();
@@ -170,10 +170,10 @@ class ProductRows {
     std::ranges::stable_sort(products_.rows, std::ranges::greater(), &Product::total);
   }
 
-  [[nodiscard]] Product row_of(const RowKey& key, const RowSum& sum) const {
+  [[nodiscard]] Product row_of(const ProductKey& key, const ProductSum& sum) const {
     const KernelDescription& kernel = names_[key.kernel];
     Product row;
-    if (key.stage != kOutsideStages) row.stage = to_printable(stages_.stages[key.stage].name);
+    if (key.stage != kNoStage) row.stage = to_printable(stages_.stages[key.stage].name);
     row.role = key.role;
     row.role_source = key.role_source;
     row.m = key.m;
@@ -199,7 +199,7 @@ class ProductRows {
     return row;
   }
 
-  void add_rates(const RowSum& sum, Product& row) const {
+  void add_rates(const ProductSum& sum, Product& row) const {
     const double flops = product_flops(trace_.products, sum.product);
     const auto bytes = product_bytes(trace_.products, sum.product);
     const auto rate = [&](double of_one) {
@@ -214,8 +214,8 @@ class ProductRows {
     row.bytes_per_s = quantity<profile::BytesPerSecond>(rate(*bytes));
   }
 
-  void add_floor(const RowSum& sum, const KernelDescription& kernel, Product& row) const {
-    const std::string_view format = format_of(row.type_a, row.type_b);
+  void add_floor(const ProductSum& sum, const KernelDescription& kernel, Product& row) const {
+    const std::string_view format = peak_format(row.type_a, row.type_b);
     if (!use_.gpu || format.empty()) return;
     // Single precision may be rounded for the tensor cores; the kernel's name tells.
     const auto named = tensor_format(kernel, row.kernel_name, std::nullopt);
@@ -257,7 +257,7 @@ class ProductRows {
   const Stages& stages_;
   const UseOfPeaks& use_;
   Products products_;
-  std::map<RowKey, RowSum> sums_;
+  std::map<ProductKey, ProductSum> sums_;
   uint64_t kernels_ = 0;
   Nanoseconds with_shape_ = 0;
   Nanoseconds with_role_ = 0;

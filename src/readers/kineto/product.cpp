@@ -9,10 +9,10 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr uint64_t kMostElements = uint64_t{1} << 48U;  // of a matrix, far beyond any memory
+constexpr uint64_t kMostMatrixElements = uint64_t{1} << 48U;  // of a matrix, far beyond any memory
 
 // Names are those of the trace, which do not show the overload (mm.out, addmm.dtype).
-constexpr ProductOperator kOperators[] = {
+constexpr ProductOperator kProductOperators[] = {
     {.name = "aten::mm", .output = 2},
     {.name = "aten::bmm", .output = 2},
     {.name = "aten::mv", .output = 2},
@@ -39,7 +39,7 @@ struct Operand {
   MatrixLayout layout = MatrixLayout::unknown;
 };
 
-MatrixLayout layout_of(const ProductInput& input) {
+MatrixLayout matrix_layout(const ProductInput& input) {
   if (input.rank < 2) return MatrixLayout::plain;
   if (input.stride_rank != input.rank) return MatrixLayout::unknown;
   const size_t last = input.rank - 1U;
@@ -57,7 +57,7 @@ MatrixLayout transposed(MatrixLayout layout) {
 std::optional<Operand> operand_of(const ProductInput& input, bool is_a) {
   if (input.rank == 0 || input.rank > ProductInput::kMostDimensions) return std::nullopt;
   Operand operand;
-  operand.layout = layout_of(input);
+  operand.layout = matrix_layout(input);
   const uint64_t last = input.sizes[input.rank - 1U];
   if (input.rank == 1) {
     (is_a ? operand.columns : operand.rows) = last;
@@ -72,7 +72,7 @@ std::optional<Operand> operand_of(const ProductInput& input, bool is_a) {
 
 // False if the product is larger than any tensor.
 bool multiply(uint64_t& product, uint64_t factor) {
-  if (factor != 0 && product > kMostElements / factor) return false;
+  if (factor != 0 && product > kMostMatrixElements / factor) return false;
   product *= factor;
   return true;
 }
@@ -130,10 +130,10 @@ bool is_possible(const KinetoProduct& product) {
 
 const ProductOperator* product_operator(std::string_view name) {
   // Runs per operator: sizes usually differ.
-  const auto* found = std::ranges::find_if(kOperators, [&](const ProductOperator& known) {
+  const auto* found = std::ranges::find_if(kProductOperators, [&](const ProductOperator& known) {
     return known.name.size() == name.size() && known.name == name;
   });
-  return found == std::end(kOperators) ? nullptr : found;
+  return found == std::end(kProductOperators) ? nullptr : found;
 }
 
 std::optional<KinetoProduct> product_of(const ProductOperator& multiplies,

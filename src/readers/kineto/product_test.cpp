@@ -19,7 +19,7 @@ std::string operator_text(std::string_view name, std::string_view arguments) {
       name, arguments);
 }
 
-trace::Trace read_operator(std::string_view name, std::string_view arguments) {
+trace::Trace read_product(std::string_view name, std::string_view arguments) {
   return read_kineto_or_fail(operator_text(name, arguments));
 }
 
@@ -31,11 +31,11 @@ Sizes sizes_of(const trace::Trace& trace) {
   return {rows.m[0], rows.n[0], rows.k[0], rows.batch[0]};
 }
 Sizes sizes_of(std::string_view name, std::string_view sizes) {
-  return sizes_of(read_operator(name, fmt::format(R"(,"Input Dims":{})", sizes)));
+  return sizes_of(read_product(name, fmt::format(R"(,"Input Dims":{})", sizes)));
 }
 
 TEST(KinetoProduct, IsReadFromAnOperator) {
-  const trace::Trace trace = read_operator(
+  const trace::Trace trace = read_product(
       "aten::mm",
       R"(,"Concrete Inputs":["",""],"Input type":["c10::BFloat16","c10::BFloat16"],"Input Strides":[[4096,1],[1,4096]],"Input Dims":[[777,4096],[4096,6144]],"Ev Idx":47)");
   const trace::ProductTable& rows = trace.products;
@@ -77,7 +77,7 @@ TEST(KinetoProduct, OfMatmulFollowsBroadcasting) {
 
 TEST(KinetoProduct, ReadsTheTypeOfTheOutput) {
   const auto type = [](std::string_view name, std::string_view arguments) {
-    const trace::Trace trace = read_operator(name, arguments);
+    const trace::Trace trace = read_product(name, arguments);
     return trace.products.size() == 1 ? trace.products.type_output[0] : ElementType::unknown;
   };
   // 15 is bf16.
@@ -102,7 +102,7 @@ TEST(KinetoProduct, ReadsTheTypeOfTheOutput) {
 }
 
 TEST(KinetoProduct, TwoElementsOfFourBitsShareAByte) {
-  const trace::Trace trace = read_operator(
+  const trace::Trace trace = read_product(
       "aten::_scaled_mm",
       R"(,"Input type":["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2"],"Input Dims":[[8,64],[64,32]])");
   EXPECT_EQ(sizes_of(trace), (Sizes{8, 32, 128, 1}));
@@ -111,7 +111,7 @@ TEST(KinetoProduct, TwoElementsOfFourBitsShareAByte) {
 TEST(KinetoProduct, ReadsLayoutsFromStrides) {
   const auto layouts = [](std::string_view name, std::string_view sizes, std::string_view strides) {
     const trace::Trace trace =
-        read_operator(name, fmt::format(R"(,"Input Dims":{},"Input Strides":{})", sizes, strides));
+        read_product(name, fmt::format(R"(,"Input Dims":{},"Input Strides":{})", sizes, strides));
     return std::pair(trace.products.layout_a.at(0), trace.products.layout_b.at(0));
   };
   using enum MatrixLayout;
@@ -126,14 +126,14 @@ TEST(KinetoProduct, ReadsLayoutsFromStrides) {
 }
 
 TEST(KinetoProduct, WithoutSizesIsNone) {
-  const trace::Trace trace = read_operator("aten::mm", R"(,"Ev Idx":3)");
+  const trace::Trace trace = read_product("aten::mm", R"(,"Ev Idx":3)");
   EXPECT_EQ(trace.products.size(), 0U);
   EXPECT_EQ(trace.operators.size(), 1U);
   EXPECT_EQ(count_of(trace, "kineto_bad_products"), 0U);
 }
 
 TEST(KinetoProduct, OfAnEmptyTensorIsNone) {
-  const trace::Trace trace = read_operator("aten::mm", R"(,"Input Dims":[[0,4],[4,2]])");
+  const trace::Trace trace = read_product("aten::mm", R"(,"Input Dims":[[0,4],[4,2]])");
   EXPECT_EQ(trace.products.size(), 0U);
   EXPECT_EQ(count_of(trace, "kineto_bad_products"), 0U);
 }
@@ -143,7 +143,7 @@ TEST(KinetoProduct, SizesThatDoNotFitAreCounted) {
        {"[[8,4],[5,2]]", "[[8,4]]", "[]", "[[],[]]", "[[8,4],4]", "[[8,4],[[4,2]]]",
         "[[8,-4],[-4,2]]", "[[8,4.5],[4,2]]", "[[99999999999,99999999999],[99999999999,2]]",
         "[[1,1,1,1,1,1,1,1,1],[1,1]]", "7", "null"}) {
-    const trace::Trace trace = read_operator("aten::mm", fmt::format(R"(,"Input Dims":{})", sizes));
+    const trace::Trace trace = read_product("aten::mm", fmt::format(R"(,"Input Dims":{})", sizes));
     EXPECT_EQ(trace.products.size(), 0U) << sizes;
     EXPECT_EQ(trace.operators.size(), 1U) << sizes;
     EXPECT_EQ(count_of(trace, "kineto_bad_products"), 1U) << sizes;
