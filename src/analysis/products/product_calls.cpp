@@ -60,7 +60,7 @@ class InnermostOperators {
     std::vector<std::vector<Launch>> by_thread(trace.threads.size());
     for (uint32_t row = 0; row < launches_kernels.size(); ++row) {
       if (!launches_kernels[row] || !trace.launches.thread[row].valid()) continue;
-      by_thread[trace.launches.thread[row].index()].push_back({trace.launches.start[row], row});
+      by_thread[trace.launches.thread[row].index()].emplace_back(trace.launches.start[row], row);
     }
     for (size_t thread = 0; thread < by_thread.size(); ++thread) {
       std::ranges::sort(by_thread[thread]);

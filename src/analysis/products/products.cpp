@@ -55,6 +55,7 @@ std::vector<bool> instances_in_rows(const Stages& stages) {
     if (!instance.warmup) steady[instance.stage] = true;
   }
   std::vector<bool> counted;
+  counted.reserve(stages.instances.size());
   for (const StageInstance& instance : stages.instances) {
     counted.push_back(!instance.warmup || !steady[instance.stage]);
   }

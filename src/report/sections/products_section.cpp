@@ -17,9 +17,9 @@ constexpr std::string_view kHowToRecord =
 
 // "bf16", or "f8_e4m3 x f8_e4m3 to bf16".
 std::string type_words(const Product& row) {
-  const std::string a = spelled(row.type_a);
-  if (row.type_a == row.type_b && row.type_a == row.type_output) return a;
-  return fmt::format("{} x {} to {}", a, spelled(row.type_b), spelled(row.type_output));
+  if (row.type_a == row.type_b && row.type_a == row.type_output) return spelled(row.type_a);
+  return fmt::format("{} x {} to {}", spelled(row.type_a), spelled(row.type_b),
+                     spelled(row.type_output));
 }
 
 // Which operands are stored by column.

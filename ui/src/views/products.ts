@@ -59,7 +59,7 @@ export function matrixProducts(app: App, printing: boolean): HTMLElement | null 
       columns: [
         { id: "role", title: "role", value: label, heads: true },
         { id: "stage", title: "stage", value: (r) => r.stage },
-        { id: "m", title: "m", of: "rows of A and of the result: tokens", value: (r) => r.m, format: count },
+        { id: "m", title: "m", of: "rows of A and of the result", value: (r) => r.m, format: count },
         { id: "n", title: "n", of: "columns of B and of the result", value: (r) => r.n, format: count },
         { id: "k", title: "k", of: "columns of A, rows of B", value: (r) => r.k, format: count },
         { id: "batch", title: "batch", of: "products per call", value: (r) => r.batch, format: count },
@@ -97,16 +97,22 @@ export function matrixProducts(app: App, printing: boolean): HTMLElement | null 
         },
         { id: "bound", title: "bound by", value: (r) => (r.floor_ms === null ? null : r.floor_bound) },
         { id: "flops", title: "FLOPs", of: "2 m n k per call and product", value: (r) => r.flops, format: flops },
-        { id: "bytes", title: "bytes", of: "A, B and result of a call, each once", value: (r) => r.bytes, format: bytes },
+        {
+          id: "bytes",
+          title: "bytes",
+          of: "A, B and result of a call, each once",
+          value: (r) => r.bytes,
+          format: bytes,
+        },
         { id: "intensity", title: "FLOP/B", value: (r) => r.flops_per_byte, format: intensity },
         { id: "flops_per_s", title: "FLOP/s", value: (r) => r.flops_per_s, format: flopsPerS },
         { id: "bytes_per_s", title: "bandwidth", value: (r) => r.bytes_per_s, format: bytesPerS },
       ],
     }).element,
     note(
-      `Dimensions are known for ${percent(found.with_shape_share)} of the ${exactMs(found.time_ms)} ms of all matrix ` +
-        `products, the role in the model for ${percent(found.with_role_share)}. FLOPs are what the product needs; a ` +
-        "kernel may execute more, because its tiles are larger.",
+      `Dimensions are known for ${percent(found.with_shape_share)} of the ${exactMs(found.time_ms)} ms of all ` +
+        `matrix products, the role in the model for ${percent(found.with_role_share)}. FLOPs are what the product ` +
+        "needs; a kernel may execute more, because its tiles are larger.",
     ),
     unknownProducts(app, found.without_shape),
   );
