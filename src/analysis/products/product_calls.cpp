@@ -50,8 +50,9 @@ trace::LaunchRow host_call_of(const trace::KernelTable& kernels, size_t row) {
 // Finds the innermost operator open at each launch of a kernel.
 class InnermostOperators {
  public:
-  InnermostOperators(const trace::Trace& trace, const OperatorCalls& calls)
-      : calls_(calls), of_launch_(trace.launches.size(), kNoCall) {
+  InnermostOperators(const trace::Trace& trace, const OperatorCalls& calls) : calls_(calls) {
+    if (calls.empty()) return;
+    of_launch_.assign(trace.launches.size(), kNoCall);
     std::vector<bool> launches_kernels(trace.launches.size(), false);
     for (size_t i = 0; i < trace.kernels.size(); ++i) {
       const trace::LaunchRow launch = host_call_of(trace.kernels, i);
@@ -70,7 +71,9 @@ class InnermostOperators {
   }
 
   // Index of a call; kNoCall if no operator was open.
-  [[nodiscard]] uint32_t at(trace::LaunchRow launch) const { return of_launch_[launch.index()]; }
+  [[nodiscard]] uint32_t at(trace::LaunchRow launch) const {
+    return of_launch_.empty() ? kNoCall : of_launch_[launch.index()];
+  }
   // The call with an id, for kernels whose launch was not recorded; kNoCall if it is unknown.
   [[nodiscard]] uint32_t with_id(trace::ProcessId process, uint64_t id) const {
     const auto known = of_id_.find(trace::hash_mix(process.value, id));
@@ -134,6 +137,8 @@ class CallFinder {
         products_(trace.products) {}
 
   ProductCalls run() {
+    found_.operator_names.assign(operators_.names().begin(), operators_.names().end());
+    found_.operator_names.emplace_back();
     for (uint32_t row = 0; row < trace_.kernels.size(); ++row) {
       const uint32_t call = operator_of(row);
       const trace::ProductRow product = product_of(call);
@@ -192,13 +197,13 @@ class CallFinder {
   }
 
   void add_unknown(uint32_t row, uint32_t call) {
+    const auto no_name = static_cast<uint32_t>(operators_.names().size());
     if (call != kNoCall) {
-      const std::string_view name = operators_.names()[operators_[call].name];
-      found_.unknown.push_back({row, name, WhyNoShape::no_sizes});
+      found_.unknown.push_back({row, operators_[call].name, WhyNoShape::no_sizes});
     } else {
       const bool replayed = replayed_by_graph(trace_, row);
       found_.unknown.push_back(
-          {row, {}, replayed ? WhyNoShape::replayed : WhyNoShape::no_operator});
+          {row, no_name, replayed ? WhyNoShape::replayed : WhyNoShape::no_operator});
     }
   }
 

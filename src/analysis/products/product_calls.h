@@ -23,14 +23,15 @@ struct ProductCall {
 
 // A kernel of class gemm or gemv whose product is unknown.
 struct UnknownProduct {
-  uint32_t kernel = 0;             // row of Trace::kernels
-  std::string_view operator_name;  // the innermost at its launch, in the trace; empty if none
+  uint32_t kernel = 0;  // row of Trace::kernels
+  uint32_t name = 0;    // of the innermost operator at its launch: index in operator_names
   WhyNoShape why{};
 };
 
 struct ProductCalls {
-  std::vector<ProductCall> calls;       // by first kernel
-  std::vector<UnknownProduct> unknown;  // by kernel
+  std::vector<ProductCall> calls;                // by first kernel
+  std::vector<UnknownProduct> unknown;           // by kernel
+  std::vector<std::string_view> operator_names;  // in the trace; the last one is empty: no operator
 };
 
 // A kernel belongs to the product whose operator is the innermost one open at its launch, or when

@@ -165,6 +165,7 @@ std::vector<FoundRole> find_product_roles(const trace::Trace& trace, const Descr
                                           const std::optional<llm::ModelSpec>& model,
                                           uint32_t ranks) {
   std::vector<FoundRole> roles(calls.calls.size());
+  if (roles.empty()) return roles;
   for (const auto& [key, sequence] : event_sequences(trace, names, calls, stages)) {
     const std::vector<ProductRole> by_order = roles_by_order(sequence.events);
     for (size_t i = 0; i < sequence.events.size(); ++i) {

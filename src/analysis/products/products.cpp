@@ -143,21 +143,20 @@ class ProductRows {
   }
 
   void add_unknown(const ProductCalls& calls) {
-    using Key = std::tuple<trace::StringId, std::string_view, WhyNoShape>;
+    using Key = std::tuple<trace::StringId, uint32_t, WhyNoShape>;
     std::map<Key, Calls> by_kernel;
     for (const UnknownProduct& unknown : calls.unknown) {
       const Nanoseconds time =
           trace_.kernels.end[unknown.kernel] - trace_.kernels.start[unknown.kernel];
-      by_kernel[{trace_.kernels.name[unknown.kernel], unknown.operator_name, unknown.why}] +=
-          Calls{1, time};
+      by_kernel[{trace_.kernels.name[unknown.kernel], unknown.name, unknown.why}] += Calls{1, time};
       without_shape_ += time;
     }
     auto& rows = products_.found.without_shape;
     for (const auto& [key, sum] : by_kernel) {
-      const auto& [kernel, operator_name, why] = key;
+      const auto& [kernel, name, why] = key;
       rows.push_back({.kernel_name = to_printable(trace_.strings[kernel]),
                       .short_name = names_[kernel].short_name,
-                      .operator_name = unless_empty(operator_name),
+                      .operator_name = unless_empty(calls.operator_names[name]),
                       .why = why,
                       .kernels = sum.calls,
                       .total = to_milliseconds(sum.total)});

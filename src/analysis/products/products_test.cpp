@@ -77,9 +77,9 @@ TEST(ProductCalls, SayWhyAProductIsUnknown) {
   const ProductCalls found = trace.calls();
   EXPECT_TRUE(found.calls.empty());
   ASSERT_EQ(found.unknown.size(), 2U);
-  EXPECT_EQ(found.unknown[0].operator_name, "custom::gemm");
+  EXPECT_EQ(found.operator_names[found.unknown[0].name], "custom::gemm");
   EXPECT_EQ(found.unknown[0].why, WhyNoShape::no_sizes);
-  EXPECT_EQ(found.unknown[1].operator_name, "");
+  EXPECT_EQ(found.operator_names[found.unknown[1].name], "");
   EXPECT_EQ(found.unknown[1].why, WhyNoShape::no_operator);
 }
 
