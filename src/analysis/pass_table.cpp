@@ -6,6 +6,7 @@
 #include "analysis/memory/find_memory.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
+#include "analysis/products/products.h"
 #include "analysis/ranking/kernel_table.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/same_work.h"
@@ -133,6 +134,19 @@ std::optional<profile::Selection> selected(const Prepared& in) {
   return all ? std::nullopt : std::optional(selection);
 }
 
+// If another run recorded the operators, products are those of its kernels, without stages.
+std::tuple<std::vector<profile::Product>, profile::ProductsFound> all_products(
+    const Prepared& in, const Stages& stages, const UseOfPeaks& use) {
+  const trace::Trace& trace = with_operators(in);
+  const bool of_other_run = &trace != &in.trace && in.trace.products.size() == 0 &&
+                            trace.products.size() > 0 && trace.kernels.size() > 0;
+  Products products =
+      of_other_run ? find_products(trace, DescribedNames(trace, in.rules.kernels), Stages(), use)
+                   : find_products(in.trace, in.names, stages, use);
+  products.found.of_other_run = of_other_run;
+  return {std::move(products.rows), std::move(products.found)};
+}
+
 const llm::GpuSpec* spec_of(const UseOfPeaks& use) { return use.gpu ? &*use.gpu : nullptr; }
 
 RankedRoofline find_roofline(const trace::Trace& trace, trace::DeviceKind device,
@@ -201,6 +215,7 @@ std::vector<Pass> make_passes() {
       Pass("launch shapes", open_kernels),
       Pass("operators", all_operators).into(&Profile::operators, &Profile::operators_found),
       Pass("utilization", use_of_peaks).into(&Profile::workload),
+      Pass("products", all_products).into(&Profile::products, &Profile::products_found),
       Pass("counters", attribute_counters),
       Pass("requests", find_requests).into(&Profile::requests),
       Pass("memory", find_memory).into(&Profile::memory),

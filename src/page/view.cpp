@@ -211,6 +211,8 @@ Json shown_names(const profile::Profile& profile) {
   for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
     if (kernel.why_no_flops) add_name(*kernel.why_no_flops, names);
   }
+  for (const profile::Product& product : profile.products) add_name(product.role, names);
+  for (const auto& kernel : profile.products_found.without_shape) add_name(kernel.why, names);
   for (const profile::Capture& capture : profile.context.captures) add_name(capture.format, names);
   return names;
 }

@@ -15,6 +15,7 @@
 #include "profile/layers.h"
 #include "profile/memory.h"
 #include "profile/operators.h"
+#include "profile/products.h"
 #include "profile/reasons.h"
 #include "profile/requests.h"
 #include "profile/run.h"
@@ -61,6 +62,8 @@ struct Profile {
   std::vector<KernelOnAllDevices> kernels_all_devices;
   std::vector<KernelOnAllDevices> measured_kernels_all_devices;
   Roofline roofline;
+  std::vector<Product> products;
+  ProductsFound products_found;
   std::vector<Operator> operators;
   OperatorsFound operators_found;
   std::vector<Gap> gaps;
@@ -123,6 +126,9 @@ struct Profile {
           "the ten longest kernel names in the stages without warm-up, with their times there; "
           "empty without stages");
     field("roofline", roofline, "what bounds the kernels");
+    field("products", products,
+          "matrix products by stage, role, dimensions, types and kernel, longest total first");
+    field("products_found", products_found, "how much of the matrix products has dimensions");
     field("operators", operators, "operators of the framework");
     field("operators_found", operators_found, "how much of the GPU's work operators launched");
     field("gaps", gaps, "the longest idle gaps of each stage");
@@ -231,6 +237,7 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"kernel sequences", merged, kNone, "">(), &P::kernel_sequences);
   visit(TopicRow<"roofline", merged, kAlways, "roofline">(), &P::roofline);
   visit(TopicRow<"plot of the roofline", none, kAlways, "">());
+  visit(TopicRow<"products", none, kOnGpus, "kernels">(), &P::products, &P::products_found);
   visit(TopicRow<"potential savings", none, kAlways, "overview">(), &P::savings);
   visit(TopicRow<"findings", merged, kAlways, "overview">(), &P::findings);
   visit(TopicRow<"operators", merged, kAlways, "operators">(), &P::operators, &P::operators_found);

@@ -28,6 +28,7 @@ using QueueId = Id<struct QueueKind>;        // process, device, context and str
 using ShapeId = Id<struct ShapeKind>;        // grid, block, registers, shared memory
 using LaunchRow = Id<struct LaunchKind>;     // row of Trace::launches
 using RangeRow = Id<struct RangeKindTag>;    // row of Trace::ranges
+using ProductRow = Id<struct ProductKind>;   // row of Trace::products
 using IdentityId = Id<struct IdentityKind>;  // what ncu measured: kernel, shape, device, ranges
 using MetricId = Id<struct MetricKind>;
 

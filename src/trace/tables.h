@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/collective_kind.h"
+#include "base/element_type.h"
+#include "base/matrix_layout.h"
 #include "base/units.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
@@ -189,6 +191,30 @@ struct CollectiveTable {
   }
 };
 inline constexpr uint64_t kNoSequence = UINT64_MAX;
+
+// Matrix products that a capture states: A (m x k) times B (k x n) gives m x n, `batch` times. A
+// row describes the kernels whose innermost operator is this call, with its thread, times and id.
+struct ProductTable {
+  std::vector<Nanoseconds> start;
+  std::vector<Nanoseconds> end;
+  std::vector<ThreadId> thread;
+  std::vector<uint64_t> external_id;  // of the operator; 0: none
+  std::vector<uint64_t> m;
+  std::vector<uint64_t> n;
+  std::vector<uint64_t> k;
+  std::vector<uint64_t> batch;
+  std::vector<ElementType> type_a;
+  std::vector<ElementType> type_b;
+  std::vector<ElementType> type_output;
+  std::vector<MatrixLayout> layout_a;
+  std::vector<MatrixLayout> layout_b;
+
+  [[nodiscard]] size_t size() const { return start.size(); }
+  auto columns() {
+    return std::tie(start, end, thread, external_id, m, n, k, batch, type_a, type_b, type_output,
+                    layout_a, layout_b);
+  }
+};
 
 // Operators on the CPU: a framework's, or those that compute there. `external_id` links kernels to
 // them; 0: none.

@@ -144,6 +144,7 @@ struct Trace {
   StepTable steps;
   CollectiveTable collectives;
   OperatorTable operators;
+  ProductTable products;
   CounterTable counters;
   TracingTable tracing_changes;
 

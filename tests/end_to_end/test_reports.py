@@ -116,7 +116,7 @@ class Reports(unittest.TestCase):
                  "Time budget", "Longest idle gaps", "Slowest steps",
                  *(["GPU time", "Copies and fills", "Launches and short kernels"]
                    if on_gpu else []), *(["GPU memory"] if profile["memory"] else []), "Layers",
-                 "Top kernels", "Roofline", "Potential savings", "Findings", "Top operators",
+                 "Top kernels", "Roofline", *(["Matrix products"] if on_gpu else []), "Potential savings", "Findings", "Top operators",
                  "About this capture"],
             )
             for name, blocks in found.items():

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTHING_LOST = {
     "captures_record_unreadable", "collector_counters_lost", "collector_counters_off", "collector_log_damaged_header",
     "collector_never_armed", "folders_too_deep", "gpu_contradicts_capture", "graph_built_before_attach",
-    "graph_kernels_missing", "heads_not_divisible", "kernels_without_launch", "kineto_ambiguous_process",
+    "graph_kernels_missing", "heads_not_divisible", "kernels_without_launch", "kineto_ambiguous_process", "kineto_bad_products",
     "kineto_invalid_utf8", "kineto_stray_text", "memory_snapshot_bad_blocks", "memory_snapshot_bad_events",
     "memory_snapshot_bad_segments", "memory_snapshot_blocks_differ", "memory_snapshot_contradicts",
     "memory_snapshot_empty", "model_of_run_unusable", "model_of_workload_unusable",

@@ -456,6 +456,64 @@ void add_operators(profile::Profile& sample) {
   found.share_of_gpu_time = part_of(22.5, 27);
 }
 
+// A product of bf16 matrices on an H200, whose weight is stored by output feature.
+profile::Product product(std::string_view stage, profile::ProductRole role,
+                         std::array<uint64_t, 3> sizes, uint64_t calls, double total) {
+  constexpr double kPeakFlops = 989e12;
+  constexpr double kPeakBandwidth = 4.8e12;
+  constexpr double kMsPerSecond = 1e3;
+  profile::Product row;
+  row.stage = stage;
+  row.role = role;
+  row.role_source = profile::RoleSource::order;
+  row.m = sizes[0];
+  row.n = sizes[1];
+  row.k = sizes[2];
+  row.type_a = row.type_b = row.type_output = ElementType::bf16;
+  row.layout_a = MatrixLayout::plain;
+  row.layout_b = MatrixLayout::transposed;
+  row.kernel_name = row.short_name = kGemm;
+  row.library = "cuBLASLt";
+  row.device = "cuda:0";
+  row.calls = row.kernels = calls;
+  row.total = {total};
+  row.mean = {total / static_cast<double>(calls)};
+  row.share = part_of(total, 22.5);
+  const auto m = static_cast<double>(row.m);
+  const auto n = static_cast<double>(row.n);
+  const auto k = static_cast<double>(row.k);
+  row.flops = {2 * m * n * k};
+  row.bytes = {2 * (m * k + k * n + m * n)};
+  row.flops_per_byte = {row.flops.value / row.bytes->value};
+  row.flops_per_s = {row.flops.value / row.mean.value * kMsPerSecond};
+  row.bytes_per_s = {row.bytes->value / row.mean.value * kMsPerSecond};
+  row.peak_flops = {kPeakFlops};
+  row.peak_name = "bf16 dense";
+  const double compute = row.flops.value / kPeakFlops * kMsPerSecond;
+  const double memory = row.bytes->value / kPeakBandwidth * kMsPerSecond;
+  row.floor = {std::max(compute, memory)};
+  row.floor_bound = compute > memory ? profile::Bound::compute : profile::Bound::memory;
+  row.floor_share = part_of(row.floor->value, row.mean.value);
+  row.above_floor = {total - static_cast<double>(calls) * row.floor->value};
+  return row;
+}
+
+void add_products(profile::Profile& sample) {
+  sample.products = {
+      product("prefill", profile::ProductRole::gate_up, {1554, 22016, 4096}, 2, 9),
+      product("decode", profile::ProductRole::down, {2, 4096, 11008}, 8, 6),
+  };
+  profile::ProductsFound& found = sample.products_found;
+  found.time = {22.5};
+  found.with_shape = {15};
+  found.with_shape_share = found.with_role_share = part_of(15, 22.5);
+  found.kernels = 15;
+  found.kernels_without_shape = 5;
+  found.sources = {{profile::ProductSource::framework_dimensions, 10, {15}, part_of(15, 22.5)}};
+  found.without_shape = {
+      {kGemm, kGemm, "my|op <x>", profile::WhyNoShape::no_sizes, 5, Milliseconds{7.5}}};
+}
+
 void add_model(profile::Profile& sample) {
   profile::Model model;
   model.name = "dense-8x4096";
@@ -827,6 +885,7 @@ profile::Profile full_sample() {
   add_timeline(sample);
   add_layers(sample);
   add_operators(sample);
+  add_products(sample);
   add_utilization(sample);
   add_findings(sample);
   add_stage1(sample);

@@ -197,6 +197,9 @@ class TestTrace {
     return KernelRules::parse({&text, 1}).value();
   }
 
+  // For rows that have no function of their own.
+  [[nodiscard]] trace::Trace& table() { return builder_.trace(); }
+  [[nodiscard]] trace::ThreadId thread() const { return thread_; }
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
   [[nodiscard]] const Stages& stages() const { return stages_; }
   [[nodiscard]] Stages& stages() { return stages_; }

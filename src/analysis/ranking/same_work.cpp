@@ -104,6 +104,7 @@ class Timelines {
     };
     by_thread(trace_.ranges);
     by_thread(trace_.operators);
+    by_thread(trace_.products);
   }
 
   trace::Trace& trace_;

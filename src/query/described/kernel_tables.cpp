@@ -31,6 +31,22 @@ std::optional<std::string> lack_of_operators(const Profile& profile, size_t rows
   return "no operators were recorded. Record them with torch.profiler";
 }
 
+std::optional<std::string> lack_of_products(const Profile& profile, size_t rows) {
+  if (rows > 0) return std::nullopt;
+  if (profile.job) {
+    return "products are reported for single ranks: analyze the capture of one rank alone";
+  }
+  return "the dimensions of matrix products are unknown. Record a PyTorch trace with "
+         "record_shapes=True and analyze it: `llmprof analyze trace.json --out RUN` "
+         "(docs/products.md)";
+}
+
+std::optional<std::string> lack_of_unknown_products(const Profile& profile, size_t rows) {
+  if (rows > 0 || profile.job) return lack_of_products(profile, rows);
+  if (!profile.products.empty()) return std::nullopt;
+  return lack_of_kernels(profile, rows);
+}
+
 }  // namespace
 
 std::vector<DescribedTable> kernel_tables() {
@@ -62,6 +78,15 @@ std::vector<DescribedTable> kernel_tables() {
        .meaning = "what bounds the kernels: achieved FLOP/s and bandwidth against the peaks",
        .path = "roofline.kernels",
        .lack = lack_of_roofline},
+      {.name = "products",
+       .meaning =
+           "matrix products by stage, role, dimensions, types and kernel, longest total first",
+       .path = "products",
+       .lack = lack_of_products},
+      {.name = "products_without_shape",
+       .meaning = "kernels of matrix products whose dimensions are unknown, and why",
+       .path = "products_found.without_shape",
+       .lack = lack_of_unknown_products},
       {.name = "operator_totals",
        .meaning = "all calls of an operator of the framework together",
        .path = "operators",

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "readers/kineto/token.h"
+#include "readers/shared/element_type_words.h"
 #include "trace/name_kinds.h"
 
 namespace llmprof::readers {
@@ -16,14 +17,6 @@ constexpr std::string_view kParameters = "record_param_comms";
 constexpr std::string_view kAnnotation = "nccl:";
 constexpr uint64_t kMostElements = uint64_t{1} << 48U;  // in one message, far beyond any memory
 constexpr uint64_t kMostMembers = 1UL << 16U;
-
-// Names of types in lower case, by their bytes.
-constexpr std::pair<uint64_t, WordList> kTypesBySize[] = {
-    {1, {"char|signed char|unsigned char|byte|bool"}},
-    {2, {"half|bfloat16|short|short int|uint16|unsigned short"}},
-    {4, {"float|int|uint32|unsigned int"}},
-    {8, {"double|long|long int|long long|uint64|unsigned long|complexfloat|complex<float>"}},
-    {16, {"complexdouble|complex<double>"}}};
 
 uint64_t bytes_of(uint64_t elements, std::string_view type) {
   return elements <= kMostElements ? elements * element_bytes(type) : 0;
@@ -103,15 +96,7 @@ std::optional<KinetoCollective> annotated(std::string_view name,
 }  // namespace
 
 uint64_t element_bytes(std::string_view type) {
-  std::string name(type.substr(0, 64));
-  std::transform(name.begin(), name.end(), name.begin(), to_lower);
-  constexpr std::string_view kNamespace = "c10::";
-  if (name.starts_with(kNamespace)) name.erase(0, kNamespace.size());
-  if (name.starts_with("float8_")) return 1;
-  for (const auto& [bytes, types] : kTypesBySize) {
-    if (types.contains(name)) return bytes;
-  }
-  return 0;
+  return bits_per_element(named_element_type(type)) / 8;
 }
 
 bool describes_collective(std::string_view name) {

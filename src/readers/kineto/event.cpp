@@ -113,6 +113,58 @@ simdjson::error_code read_types(ondemand::value value, const char* end,
   });
 }
 
+// Hands each input of an operator to `use`, with its element of the array.
+template <class Use>
+simdjson::error_code each_input(ondemand::value value, ProductArguments& arguments,
+                                const Use& use) {
+  size_t index = 0;
+  return each_element(value, [&](ondemand::value& element) {
+    ProductInput* input = arguments.input(index++);
+    return input == nullptr ? simdjson::SUCCESS : use(element, *input);
+  });
+}
+
+// Numbers beyond the most, and values that are no numbers, make the count unusable.
+simdjson::error_code read_numbers(ondemand::value value, const char* end,
+                                  ProductInput::Numbers& numbers, uint8_t& count) {
+  constexpr uint8_t kUnusable = ProductInput::kMostDimensions + 1;
+  count = 0;
+  return each_element(value, [&](ondemand::value& element) {
+    const auto number = token_unsigned(json_token(element, end));
+    if (!number || count >= ProductInput::kMostDimensions) {
+      count = kUnusable;
+    } else {
+      numbers[count++] = *number;
+    }
+    return simdjson::SUCCESS;
+  });
+}
+
+simdjson::error_code read_product_argument(const char* key, ondemand::value value, const char* end,
+                                           ProductArguments& arguments) {
+  if (is(key, "Input Dims")) {
+    arguments.has_sizes = true;
+    return each_input(value, arguments, [&](ondemand::value& sizes, ProductInput& input) {
+      return read_numbers(sizes, end, input.sizes, input.rank);
+    });
+  }
+  if (is(key, "Input Strides")) {
+    return each_input(value, arguments, [&](ondemand::value& strides, ProductInput& input) {
+      return read_numbers(strides, end, input.strides, input.stride_rank);
+    });
+  }
+  const bool types = is(key, "Input type");
+  return each_input(value, arguments, [&](ondemand::value& text, ProductInput& input) {
+    (types ? input.type : input.constant) = token_text(json_token(text, end));
+    return simdjson::SUCCESS;
+  });
+}
+
+bool is_product_argument(const char* key) {
+  return is(key, "Input Dims") || is(key, "Input Strides") || is(key, "Input type") ||
+         is(key, "Concrete Inputs");
+}
+
 using CollectiveToken = std::string_view CollectiveArguments::*;
 
 CollectiveToken collective_argument(const char* key) {
@@ -185,7 +237,7 @@ std::string_view* argument(const char* key, KinetoArguments& arguments) {
 // Whether the remaining arguments can be skipped: operators have long ones.
 bool is_enough(const KinetoEvent& event) {
   const KinetoArguments& arguments = event.arguments;
-  if (arguments.external_id.empty()) return false;
+  if (arguments.external_id.empty() || arguments.multiplies != nullptr) return false;
   if (event.category == KinetoCategory::cpu_operator ||
       event.category == KinetoCategory::annotation) {
     const std::string_view name = token_text(event.name);
@@ -198,12 +250,17 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end, Kine
   KinetoArguments& arguments = event.arguments;
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) return unless_other_type(error);
+  if (event.category == KinetoCategory::cpu_operator) {
+    arguments.multiplies = product_operator(token_text(event.name));
+  }
   for (auto entry : object) {
     ondemand::field field;
     if (const auto error = std::move(entry).get(field)) return error;
     const char* key = field.key().raw();
     simdjson::error_code error = simdjson::SUCCESS;
-    if (is(key, "grid")) {
+    if (arguments.multiplies != nullptr && is_product_argument(key)) {
+      error = read_product_argument(key, field.value(), end, arguments.of_product());
+    } else if (is(key, "grid")) {
       error = read_extent(field.value(), end, arguments.grid);
     } else if (is(key, "block")) {
       error = read_extent(field.value(), end, arguments.block);

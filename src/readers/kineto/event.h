@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "readers/kineto/collective.h"
+#include "readers/kineto/product.h"
 #include "readers/kineto/rows.h"
 #include "readers/kineto/token.h"
 #include "trace/tables.h"
@@ -34,10 +35,16 @@ struct KinetoArguments {
   trace::Extent grid{};
   trace::Extent block{};
   std::optional<CollectiveArguments> collective;  // few events have any of these
+  const ProductOperator* multiplies = nullptr;    // an operator that multiplies matrices
+  std::optional<ProductArguments> product;        // of such an operator
 
   CollectiveArguments& of_collective() {
     if (!collective) collective.emplace();
     return *collective;
+  }
+  ProductArguments& of_product() {
+    if (!product) product.emplace();
+    return *product;
   }
 };
 

@@ -132,6 +132,21 @@ void add_launch(const KinetoEvent& event, Span span, KinetoRows& rows) {
                                    rows.strings.intern(token_text(event.arguments.kernel)));
 }
 
+// An operator that multiplies matrices. Without recorded shapes it has no row.
+void add_product(const KinetoArguments& arguments, Span span, trace::ThreadId thread,
+                 uint64_t external_id, KinetoRows& rows) {
+  if (!arguments.product || !arguments.product->has_sizes) return;
+  const auto product = product_of(*arguments.multiplies, *arguments.product);
+  if (!product) {
+    ++rows.counts.bad_products;
+    return;
+  }
+  if (product->is_empty()) return;
+  trace::add_row(rows.products, span.start, span.end, thread, external_id, product->m, product->n,
+                 product->k, product->batch, product->type_a, product->type_b, product->type_output,
+                 product->layout_a, product->layout_b);
+}
+
 // An operator or annotation. One that describes communication refers to the launches inside it.
 void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows) {
   const std::string_view name = token_text(event.name);
@@ -140,6 +155,9 @@ void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows) {
   const uint64_t external_id = token_unsigned(event.arguments.external_id).value_or(0);
   if (*event.category == KinetoCategory::cpu_operator) {
     trace::add_row(rows.operators, span.start, span.end, thread, own_name, external_id);
+    if (event.arguments.multiplies != nullptr) {
+      add_product(event.arguments, span, thread, external_id, rows);
+    }
   } else {
     trace::add_row(rows.annotations, span.start, span.end, thread, trace::StringId(), own_name,
                    trace::RangeKind::annotation);

@@ -167,6 +167,10 @@ void report_counts(const std::filesystem::path& path, const KinetoCounts& counts
   diagnostics.warn("kineto_invalid_utf8",
                    "events with invalid UTF-8; each invalid byte is shown as \xEF\xBF\xBD",
                    counts.repaired);
+  diagnostics.warn("kineto_bad_products",
+                   "operators whose recorded input sizes are not those of a matrix product; their "
+                   "kernels are without a shape",
+                   counts.bad_products);
   diagnostics.info("kineto_python_functions", "skipped Python function frames",
                    counts.python_functions);
   diagnostics.info("kineto_gpu_annotations",

@@ -85,6 +85,7 @@ class KinetoMerge {
     trace::append_rows(trace.ranges, rows.annotations);
     trace::append_rows(trace.ranges, rows.modules);
     trace::append_rows(trace.collectives, rows.collectives);
+    trace::append_rows(trace.products, rows.products);
     for (const KinetoTaskName& named : rows.task_names) {
       if (named.of_thread) {
         thread_names_[named.task] = named.name;

@@ -59,10 +59,11 @@ struct KinetoTaskName {
 
 // Events by how they were handled.
 struct KinetoCounts {
-  uint64_t usable = 0;    // understood, stored or not
-  uint64_t bad = 0;       // not JSON, or without what an event of its kind requires
-  uint64_t repaired = 0;  // held bytes that are not valid characters
-  uint64_t skipped = 0;   // flows, instants, counters, the profiler's own marks
+  uint64_t usable = 0;        // understood, stored or not
+  uint64_t bad = 0;           // not JSON, or without what an event of its kind requires
+  uint64_t repaired = 0;      // held bytes that are not valid characters
+  uint64_t skipped = 0;       // flows, instants, counters, the profiler's own marks
+  uint64_t bad_products = 0;  // operators whose recorded sizes are not those of a matrix product
   uint64_t python_functions = 0;
   uint64_t gpu_annotations = 0;
   std::map<std::string, uint64_t, std::less<>> unknown_categories;
@@ -73,6 +74,7 @@ struct KinetoCounts {
     bad += other.bad;
     repaired += other.repaired;
     skipped += other.skipped;
+    bad_products += other.bad_products;
     python_functions += other.python_functions;
     gpu_annotations += other.gpu_annotations;
     for (const auto& [category, count] : other.unknown_categories) {
@@ -97,13 +99,14 @@ struct KinetoRows {
   trace::RangeTable annotations;
   trace::RangeTable modules;
   trace::CollectiveTable collectives;
+  trace::ProductTable products;
   std::vector<KinetoTaskName> task_names;
   KinetoCounts counts;
   bool ends_within_event = false;
 
   auto tables() {
     return std::tie(kernels, memory_operations, launches, operators, annotations, modules,
-                    collectives);
+                    collectives, products);
   }
   // Drops the rows; keeps the ids, unless there are too many to be worth keeping.
   void clear() {

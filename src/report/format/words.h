@@ -238,6 +238,32 @@ constexpr auto texts_for(LoadVerdict /*of*/) {
   });
 }
 
+constexpr auto texts_for(ProductRole /*of*/) {
+  using enum ProductRole;
+  return profile::texts<ProductRole>({
+      {unknown, "unknown"},
+      {qkv, "q, k, v"},
+      {attention_scores, "attention scores"},
+      {attention_values, "attention values"},
+      {o, "attention output"},
+      {router, "router"},
+      {gate_up, "gate, up"},
+      {down, "down"},
+      {experts_gate_up, "gate, up of experts"},
+      {experts_down, "down of experts"},
+      {lm_head, "LM head"},
+  });
+}
+
+constexpr auto texts_for(WhyNoShape /*of*/) {
+  using enum WhyNoShape;
+  return profile::texts<WhyNoShape>({
+      {no_operator, "no operator in this capture"},
+      {replayed, "replayed by a CUDA graph whose capture was not recorded"},
+      {no_sizes, "the operator states no sizes of a product"},
+  });
+}
+
 template <Vocabulary Enum>
 std::string_view in_words(Enum value) {
   static constexpr auto kTexts = texts_for(Enum{});

@@ -39,6 +39,8 @@ void add_section(Topic<"launches">, const Profile&, Document&);
 void add_section(Topic<"layers">, const Profile&, Document&);
 void add_section(Topic<"kernels">, const Profile&, Document&);
 void add_section(Topic<"roofline">, const Profile&, Document&);
+// Matrix products by their dimensions and roles.
+void add_section(Topic<"products">, const Profile&, Document&);
 void add_section(Topic<"potential savings">, const Profile&, Document&);
 void add_section(Topic<"findings">, const Profile&, Document&);
 void add_section(Topic<"operators">, const Profile&, Document&);

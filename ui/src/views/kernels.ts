@@ -16,6 +16,7 @@ import { setOptions } from "../state/fragment";
 import { isGpuViewShown, timelineFilterLink } from "../state/links";
 import { layerSums } from "../timeline/kernel_launches";
 import { loadWholeTimeline } from "../timeline/load";
+import { matrixProducts } from "./products";
 import { savingsByKernel } from "./savings";
 
 const VIEW = "kernels";
@@ -146,6 +147,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
             "Percentiles are by nearest rank over all launches in the capture.",
           isGpuViewShown(app.profile) && [" ", h("a", { href: "#gpu" }, "Copies, fills and launches")],
         ),
+        matrixProducts(app, printing),
         savingsByKernel(app),
       ],
     ),

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "report/format/figures.h"
+#include "report/sections/sections.h"
+
+namespace llmprof::report {
+namespace {
+
+constexpr size_t kShownProducts = 40;
+constexpr size_t kShownKernels = 20;
+
+constexpr std::string_view kHowToRecord =
+    "record a PyTorch trace with the sizes of operator inputs, `torch.profiler.profile(..., "
+    "record_shapes=True)`, and analyze it: `llmprof analyze trace.json` (docs/products.md)";
+
+// "bf16", or "f8_e4m3 x f8_e4m3 to bf16".
+std::string type_words(const Product& row) {
+  if (row.type_a == row.type_b && row.type_a == row.type_output) return spelled(row.type_a);
+  return fmt::format("{} x {} to {}", spelled(row.type_a), spelled(row.type_b),
+                     spelled(row.type_output));
+}
+
+// Which operands are stored by column.
+std::string transposed_words(const Product& row) {
+  const bool a = row.layout_a == MatrixLayout::transposed;
+  const bool b = row.layout_b == MatrixLayout::transposed;
+  if (a) return b ? "A, B" : "A";
+  if (b) return "B";
+  const bool known = row.layout_a != MatrixLayout::unknown && row.layout_b != MatrixLayout::unknown;
+  return known ? "none" : std::string(kMissing);
+}
+
+Table size_table(const Profile& profile) {
+  Table table = table_of(
+      "stage | role | #m | #n | #k | #batch | types | transposed | #calls | #total (ms) | #share "
+      "of "
+      "products | #mean (ms) | #lower bound (ms) | #lower bound over mean | bound by",
+      profile.products,
+      [](const Product& row) {
+        return cells(or_missing(row.stage), std::string(in_words(row.role)), grouped(row.m),
+                     grouped(row.n), grouped(row.k), grouped(row.batch), type_words(row),
+                     transposed_words(row), grouped(row.calls), exact_ms(row.total),
+                     percent(row.share), exact_ms(row.mean), exact_ms(row.floor),
+                     percent(row.floor_share),
+                     row.floor ? spelled(row.floor_bound) : std::string(kMissing));
+      },
+      kShownProducts);
+  table.show_if(std::ranges::any_of(profile.products,
+                                    [](const Product& row) { return row.stage.has_value(); }),
+                "stage");
+  table.show_if(
+      std::ranges::any_of(profile.products, [](const Product& row) { return row.batch > 1; }),
+      "batch");
+  return table;
+}
+
+Table rate_table(const Profile& profile) {
+  return table_of(
+      "role | #m | #n | #k | kernel | #FLOPs per call | #bytes per call | #FLOP/B | #FLOP/s | "
+      "#bandwidth",
+      profile.products,
+      [](const Product& row) {
+        return cells(std::string(in_words(row.role)), grouped(row.m), grouped(row.n),
+                     grouped(row.k), row.short_name, in_unit(row.flops), in_unit(row.bytes),
+                     in_unit(row.flops_per_byte), in_unit(row.flops_per_s),
+                     in_unit(row.bytes_per_s));
+      },
+      kShownProducts);
+}
+
+Table unknown_table(const ProductsFound& found) {
+  return table_of(
+      "kernel | operator | why its dimensions are unknown | #kernels | #total (ms)",
+      found.without_shape,
+      [](const ProductWithoutShape& row) {
+        return cells(row.short_name, or_missing(row.operator_name), std::string(in_words(row.why)),
+                     grouped(row.kernels), exact_ms(row.total));
+      },
+      kShownKernels);
+}
+
+std::string found_sentence(const ProductsFound& found) {
+  std::string text = fmt::format(
+      "Matrix products take {} ms of kernel time. Dimensions are known for {} of it, from the "
+      "inputs of PyTorch's operators; the role in the model for {}.",
+      exact_ms(found.time), percent(found.with_shape_share), percent(found.with_role_share));
+  if (found.of_other_run) {
+    text +=
+        " These are the products of the run with torch.profiler, not of the timeline: their stages "
+        "are unknown, and their times include its overhead.";
+  }
+  return text;
+}
+
+std::string why_no_products(const Profile& profile) {
+  if (profile.job) return std::string(kOfSingleRanks);
+  if (profile.products_found.kernels == 0) {
+    return "Not available: this input has no kernels of matrix products with their times.";
+  }
+  return fmt::format(
+      "Matrix products take {} ms of kernel time, but their dimensions are unknown. "
+      "To know them, {}.",
+      exact_ms(profile.products_found.time), kHowToRecord);
+}
+
+}  // namespace
+
+void add_section(Topic<"products"> /*topic*/, const Profile& profile, Document& document) {
+  const ProductsFound& found = profile.products_found;
+  if (!document.begin(2, "Matrix products", profile.products.empty(), why_no_products(profile))) {
+    return;
+  }
+  document.paragraph(found_sentence(found));
+  document.add(size_table(profile));
+  document.paragraph(
+      "A (m x k) times B (k x n). The lower bound is the longer of the FLOPs (2 m n k) at the "
+      "GPU's "
+      "dense peak and the bytes of A, B and the result, each once, at its peak bandwidth. It is "
+      "exceeded if operands are in a cache.");
+  document.add_filled(rate_table(profile), "What each computes and moves, and how fast:");
+  document.add_filled(unknown_table(found), "Kernels without dimensions:");
+}
+
+}  // namespace llmprof::report
