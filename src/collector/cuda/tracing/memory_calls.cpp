@@ -38,10 +38,11 @@ constexpr struct {
 
 struct MemoryRecords {
   std::atomic<int64_t> latest_change = 0;
-  std::atomic<bool> reported = false;        // that this CUPTI has none
-  std::atomic<bool> are_on = false;          //
+  std::atomic<bool> reported = false;  // that this CUPTI has none
+  std::atomic<bool> are_on = false;
   std::atomic<bool> name_libraries = false;  // records have a `source`
-  MemoryAction actions[kMaxFunctions] = {};  // of the driver's functions, by CUPTI's number
+  // Of the driver's functions, by CUPTI's number; 0: none.
+  std::atomic<MemoryAction> actions[kMaxFunctions] = {};
 };
 constinit MemoryRecords memory;
 
@@ -199,7 +200,9 @@ bool maps_memory(const char* bare) {
 
 void note_memory_function(CUpti_CallbackId id, const char* bare) {
   for (const auto& function : kMapping) {
-    if (std::strcmp(bare, function.name) == 0) memory.actions[id] = function.action;
+    if (std::strcmp(bare, function.name) == 0) {
+      memory.actions[id].store(function.action, std::memory_order_relaxed);
+    }
   }
 }
 
@@ -214,7 +217,7 @@ void memory_callback(CUpti_CallbackId id, const CUpti_CallbackData& data, uint32
   const Call call;
   if (!call || !recording()) return;
   record(call.thread(), wire::RecordType::allocation_call, wire::AllocationCall{correlation, 0});
-  const MemoryAction action = memory.actions[id];
+  const MemoryAction action = memory.actions[id].load(std::memory_order_relaxed);
   wire::MemoryEvent event{};
   if (action == MemoryAction{} || data.functionParams == nullptr ||
       !describe(action, data, event)) {
