@@ -4,6 +4,7 @@
 #include "analysis/budget/slow_steps.h"
 #include "analysis/communication/collectives.h"
 #include "analysis/memory/find_memory.h"
+#include "analysis/memory_ledger/find_memory_ledger.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/products/products.h"
@@ -182,6 +183,12 @@ std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& sta
   return findings;
 }
 
+std::optional<profile::MemoryLedger> memory_ledger(const Prepared& in, const Stages& stages,
+                                                   Diagnostics& diagnostics) {
+  const llm::ModelSpec* model = in.options.model ? &*in.options.model : nullptr;
+  return find_memory_ledger(in.trace, stages, model, diagnostics);
+}
+
 std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
   return total_by_scope(trace, stages);
 }
@@ -218,6 +225,7 @@ std::vector<Pass> make_passes() {
       Pass("products", all_products).into(&Profile::products, &Profile::products_found),
       Pass("counters", attribute_counters),
       Pass("requests", find_requests).into(&Profile::requests),
+      Pass("memory ledger", memory_ledger).into(&Profile::memory_ledger),
       Pass("memory", find_memory).into(&Profile::memory),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),

@@ -14,6 +14,7 @@
 #include "profile/kernels.h"
 #include "profile/layers.h"
 #include "profile/memory.h"
+#include "profile/memory_ledger.h"
 #include "profile/operators.h"
 #include "profile/products.h"
 #include "profile/reasons.h"
@@ -49,6 +50,7 @@ struct Profile {
   std::optional<Coverage> coverage;
   TokenTimes token_times;
   std::optional<Requests> requests;
+  std::optional<MemoryLedger> memory_ledger;
   std::optional<Memory> memory;
   std::vector<Stage> stages;
   std::vector<StageNote> stage_notes;
@@ -109,6 +111,9 @@ struct Profile {
     field("token_times", token_times, "token times and rates that a user of the model sees");
     field("requests", requests,
           "requests of a client, and what each one waited for; null without a file of requests");
+    field("memory_ledger", memory_ledger,
+          "what every byte of GPU memory is used for, at moments of the run; null without readings "
+          "and recorded allocations");
     field("memory", memory, "GPU memory inside PyTorch, by its memory snapshots; null without one");
     field("stages", stages, "stages, in order of first occurrence");
     field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
@@ -229,6 +234,7 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"device time", all_ranks, kOnGpus, "gpu">(), &P::device_time);
   visit(TopicRow<"copies", all_ranks, kOnGpus, "gpu">(), &P::copies);
   visit(TopicRow<"launches", none, kOnGpus, "gpu">());  // in device times
+  visit(TopicRow<"memory ledger", none, kAlways, "">(), &P::memory_ledger);
   visit(TopicRow<"memory", none, kAlways, "">(), &P::memory);
   visit(TopicRow<"layers", none, kAlways, "layers">(), &P::layers, &P::layer_summary);
   visit(TopicRow<"kernels", merged, kAlways, "kernels">(), &P::kernels, &P::classes,

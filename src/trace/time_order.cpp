@@ -151,6 +151,15 @@ void order_tracing(Trace& trace) {
   permute(tracing_changes, order);
 }
 
+// Rows with the same time keep their order.
+template <class Table>
+void order_by_time(Table& table) {
+  std::vector<Row> order(table.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = {table.time[i], static_cast<uint32_t>(i)};
+  std::sort(order.begin(), order.end(), before);
+  permute(table, order);
+}
+
 }  // namespace
 
 void order_by_start(Trace& trace) {
@@ -160,6 +169,8 @@ void order_by_start(Trace& trace) {
   complete_columns(trace.operators);
   permute(trace.counters, order_of(trace.counters));
   order_tracing(trace);
+  order_by_time(trace.memory_events);
+  order_by_time(trace.memory_readings);
 }
 
 }  // namespace llmprof::trace

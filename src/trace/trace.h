@@ -10,6 +10,7 @@
 #include "trace/allocator.h"
 #include "trace/ids.h"
 #include "trace/interner.h"
+#include "trace/memory_events.h"
 #include "trace/name_kinds.h"
 #include "trace/requests.h"
 #include "trace/tables.h"
@@ -147,6 +148,9 @@ struct Trace {
   ProductTable products;
   CounterTable counters;
   TracingTable tracing_changes;
+  MemoryEventTable memory_events;
+  MemoryReadingTable memory_readings;
+  std::vector<ProfilerMemory> profiler_memory;
 
   std::vector<KernelSummary> kernel_summaries;
   std::vector<CallSummary> call_summaries;

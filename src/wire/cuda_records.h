@@ -270,12 +270,89 @@ struct CountersLost {
   uint64_t times;
 };
 
+// RecordType::memory_event: memory was allocated or released, or something was done that takes
+// memory. Several records may describe one allocation: of virtual memory (create, map), CUPTI
+// reports each mapping as an allocation too, with the correlation of the call.
+enum class MemoryAction : uint32_t {
+  // From CUPTI's records.
+  allocation = 1,
+  release = 2,
+  pool_created = 3,
+  pool_destroyed = 4,
+  pool_trimmed = 5,
+  // From the driver's functions, after they succeeded: cuMemCreate, ...
+  create = 6,
+  map = 7,
+  unmap = 8,
+  release_handle = 9,
+  retain_handle = 10,
+  // The driver takes memory for these; how much is not stated.
+  graph_instantiated = 11,
+  module_loaded = 12,  // bytes: the size of its code
+};
+struct MemoryEvent {
+  int64_t time;
+  MemoryAction action;
+  uint32_t kind;     // of an allocation and its release: CUpti_ActivityMemoryKind; otherwise 0
+  uint64_t address;  // of a pool event: the pool's; 0: none
+  uint64_t bytes;
+  uint64_t owner;            // of create to retain_handle: the handle; otherwise the pool; 0: none
+  uint64_t pool_bytes;       // that the pool has; 0: none, or another process's pool
+  uint64_t pool_used_bytes;  // of them, those that the program has
+  uint32_t device;           // ordinal
+  uint32_t context;
+  uint32_t stream;       // 0: none
+  uint32_t correlation;  // of the call; 0: none
+  StringKey library;     // path of the library that called; 0: unknown
+  StringKey name;        // of a module's variable; 0: none
+};
+
+// RecordType::allocation_call, among the records of the calling thread: the records before it give
+// the ranges in which the MemoryEvents with this correlation happened.
+struct AllocationCall {
+  uint32_t correlation;
+  uint32_t reserved;
+};
+
+// RecordType::memory_reading: a device's memory according to NVML.
+enum class MemoryReadingMoment : uint32_t {
+  before_context = 1,  // the program has not used the device yet
+  running = 2,
+  end = 3,  // the process exits
+};
+inline constexpr uint64_t kUnknownBytes = UINT64_MAX;
+struct MemoryReading {
+  int64_t time;
+  uint32_t device;  // ordinal
+  MemoryReadingMoment moment;
+  uint64_t total_bytes;  // free, used and reserved
+  uint64_t free_bytes;
+  uint64_t used_bytes;
+  uint64_t reserved_bytes;  // by the driver; 0 if NVML counts it as used
+  uint64_t own_bytes;       // of this process; kUnknownBytes: not available
+  uint64_t other_bytes;     // of all other processes; kUnknownBytes: not available
+};
+
+// RecordType::cupti_memory: the buffers that CUPTI takes from each GPU's memory.
+struct CuptiMemory {
+  uint64_t buffer_bytes;
+  uint64_t buffers;  // allocated with each context
+};
+
+// RecordType::memory_off: why this log has no allocations, or no readings.
+struct MemoryOff {
+  int64_t time;
+  StringKey reason;  // a sentence for the user, with the remedy
+  uint32_t reserved;
+};
+
 static_assert(
     fit_the_alignment<CudaSession, CudaDevice, Variable, TracingChange, Waiting, ApiName, Launch,
                       ApiCall, HostCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition,
                       KernelBatch, Kernel, LongKernel, MemoryDefinition, MemoryOperation,
                       GraphReplay, ReplayOverwritten, CuptiDropped, CounterSet, CounterColumn,
-                      CounterSample, ShortCounterSample, CountersOff, CountersLost>());
+                      CounterSample, ShortCounterSample, CountersOff, CountersLost, MemoryEvent,
+                      AllocationCall, MemoryReading, CuptiMemory, MemoryOff>());
 static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
 
 }  // namespace llmprof::wire

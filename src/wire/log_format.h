@@ -25,7 +25,7 @@ inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endia
 // A reader refuses other major versions. A higher minor version only adds record types, or fields
 // at the end of payloads.
 inline constexpr uint16_t kMajorVersion = 1;
-inline constexpr uint16_t kMinorVersion = 4;
+inline constexpr uint16_t kMinorVersion = 5;
 
 // The largest page size of known machines (arm64): a chunk can be mapped individually on all of
 // them.
@@ -152,6 +152,12 @@ enum class RecordType : uint16_t {
   short_counter_sample = 84,
   waiting = 85,
   host_call = 86,
+  // Since 1.5:
+  memory_event = 87,
+  allocation_call = 88,
+  memory_reading = 89,
+  cupti_memory = 90,
+  memory_off = 91,
   end = 128,  // no collector writes this or a higher number
 };
 

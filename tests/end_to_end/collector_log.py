@@ -62,6 +62,16 @@ RECORDS = {
     84: ("short_counter_sample", "<qIHH", "start duration set count"),
     85: ("waiting", "<qIIII", "time what range delay_ms reserved"),
     86: ("host_call", "<qQII", "start handle duration kind"),
+    87: (
+        "memory_event",
+        "<qIIQQQQQIIIIII",
+        "time action kind address bytes owner pool_bytes pool_used_bytes device context stream correlation library"
+        " name",
+    ),
+    88: ("allocation_call", "<II", "correlation reserved"),
+    89: ("memory_reading", "<qIIQQQQQQ", "time device moment total free used reserved own others"),
+    90: ("cupti_memory", "<QQ", "buffer_bytes buffers"),
+    91: ("memory_off", "<qII", "time reason reserved"),
 }
 COMPILED = {number: (name, struct.Struct(layout), fields.split()) for number, (name, layout, fields) in RECORDS.items()}
 UNKNOWN = ("unknown", struct.Struct("<"), [])

@@ -17,6 +17,7 @@ RUNS = {
     "CPU": [DATA / "cpu-llm"],
     "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
     "memory": [DATA / "torch_memory" / "decode_protocol4.pickle", DATA / "torch_memory" / "too_large_protocol2.pickle"],
+    "allocations": [DATA / "collector_log" / "memory.llmtrace"],
     "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
 }
 # Where profile.json has a table's rows: lists, or values by name, in each other; the columns that identify the lists
@@ -63,6 +64,8 @@ PATHS = {
     "request_delayers": (["requests", "delayers"], []),
     "request_tails": (["requests", "tail", "parts"], [("figure", "figure")]),
     "steps_by_size": (["requests", "steps_by_size"], []),
+    "memory_ledger": (["memory_ledger", "rows"], []),
+    "memory_moments": (["memory_ledger", "moments"], [("moment", "#")]),
     "memory": (["memory", "devices"], []),
     "memory_snapshots": (["memory", "snapshots"], [("snapshot", "#")]),
     "memory_settings": (["memory", "snapshots", "settings"], [("snapshot", "#")]),
@@ -81,6 +84,8 @@ PATHS = {
 }
 # Values by name, which are tables of their own.
 BY_NAME = {"classes_ns", "budget_ns", "parts_ns", "ttft_parts_ns", "classes", "metrics", "stages"}
+# Objects with lists in them.
+OBJECTS = {"context", "totals", "requests", "memory", "memory_ledger", "job", "roofline"}
 # Never columns, and columns in which paths are shortened.
 KEPT = {"path", "command", "file"}
 SHORTENED = {"message", "evidence", "advice", "title", "host", "reason", "why_not", "state_detail", "note"}
@@ -157,7 +162,7 @@ def expected_rows(profile, table):
         inner = value.get(rest[0]) if isinstance(value, dict) else None
         if isinstance(inner, list):
             items = [("#", index, item) for index, item in enumerate(inner)]
-        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "memory", "job", "roofline"):
+        elif isinstance(inner, dict) and rest[0] not in OBJECTS:
             items = [("*", name, item) for name, item in inner.items()]
         else:
             collect(inner, rest[1:], row, depth)

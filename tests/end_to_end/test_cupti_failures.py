@@ -76,9 +76,9 @@ class Failures(PlayedCase):
                 self.assertEqual(len(self.records_with("off", KERNEL)), 92)
 
     def test_cupti_that_fails_later(self):
-        # The fourth activity kind of the second window.
+        # The first activity kind of the second window: two are for allocations, four for the first window.
         tape = self.tape("eager", steps=32)
-        complaints = self.play(tape, LLMPROF_DUTY="2/8", FAKE_CUPTI_FAIL="activity_enable:999:5")
+        complaints = self.play(tape, LLMPROF_DUTY="2/8", FAKE_CUPTI_FAIL="activity_enable:999:7")
         log = self.log()
         self.assertEqual(log.collections()[-1], ("stood_down", "cupti_failed"))
         self.assertIn("CUPTI failed", complaints)
@@ -92,7 +92,7 @@ class Failures(PlayedCase):
             self,
             self.tape("eager", steps=32),
             LLMPROF_DUTY="2/8",
-            FAKE_CUPTI_FAIL="activity_enable:999:5",
+            FAKE_CUPTI_FAIL="activity_enable:999:7",
         )
         self.assertEqual(program.say("status"), "ok: stood down\n")
         self.assertEqual(program.say("disarm"), "ok: not armed\n")

@@ -49,6 +49,17 @@ class Recipes(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{recipe}: {done.stderr}")
         return dicts(json.loads(done.stdout))
 
+    def test_use_of_memory(self):
+        bundle, profile = self.analyzed("memory", DATA / "collector_log" / "memory.llmtrace")
+        ledger = profile["memory_ledger"]
+        (peak,) = [i for i, moment in enumerate(ledger["moments"]) if moment["kind"] == "peak"]
+        wanted = [(row["part"], row["bytes"]) for row in ledger["rows"] if row["moment"] == peak]
+        found = self.ask(bundle, "memory_use")
+        self.assertCountEqual([(row["part"], row["bytes"]) for row in found], wanted)
+        self.assertAlmostEqual(sum(row["share"] for row in found), 1)
+        largest, *_ = self.ask(bundle, "largest_allocations", rows=3)
+        self.assertEqual((largest["bytes"], largest["library"]), (2 * 1_235_814_400, "/opt/libggml-cuda.so"))
+
     def test_recipes_are_listed_by_whether_they_can_be_answered(self):
         everything = listed()
         self.assertGreaterEqual(len(everything), 20)

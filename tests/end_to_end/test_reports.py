@@ -115,8 +115,9 @@ class Reports(unittest.TestCase):
                  "Per-stage timings", *(["Requests"] if served else []), "Steps and tokens", "MFU and MBU",
                  "Time budget", "Longest idle gaps", "Slowest steps",
                  *(["GPU time", "Copies and fills", "Launches and short kernels"]
-                   if on_gpu else []), *(["GPU memory"] if profile["memory"] else []), "Layers",
-                 "Top kernels", "Roofline", *(["Matrix products"] if on_gpu else []), "Potential savings", "Findings", "Top operators",
+                  if on_gpu else []), *(["Use of GPU memory"] if profile["memory_ledger"] else []),
+                 *(["GPU memory"] if profile["memory"] else []), "Layers", "Top kernels", "Roofline",
+                 *(["Matrix products"] if on_gpu else []), "Potential savings", "Findings", "Top operators",
                  "About this capture"],
             )
             for name, blocks in found.items():

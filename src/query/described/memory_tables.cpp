@@ -17,10 +17,26 @@ std::optional<std::string> lack_of_events(const profile::Profile& profile, size_
          "at the start of the program (docs/memory.md)";
 }
 
+std::optional<std::string> lack_of_ledger(const profile::Profile& profile, size_t /*rows*/) {
+  if (profile.memory_ledger) return std::nullopt;
+  return "the run has no allocations of GPU memory from the program's start, or no readings of "
+         "NVML. Record it: `llmprof run -- PROGRAM` (docs/memory.md)";
+}
+
 }  // namespace
 
 std::vector<DescribedTable> memory_tables() {
   return {
+      {.name = "memory_ledger",
+       .meaning = "what GPU memory is used for, at moments: the rows of a moment sum to what is "
+                  "used; moment is an index in memory_moments",
+       .path = "memory_ledger.rows",
+       .lack = lack_of_ledger},
+      {.name = "memory_moments",
+       .meaning = "the moments of memory_ledger",
+       .path = "memory_ledger.moments",
+       .keys = {"moment"},
+       .lack = lack_of_ledger},
       {.name = "memory",
        .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot",
        .path = "memory.devices",

@@ -284,8 +284,169 @@ Table counters() {
       [](const trace::Trace& trace) { return trace.counters.size(); }, lack_of_counters);
 }
 
+std::optional<std::string> lack_of_allocations(const Profile& /*profile*/, size_t rows) {
+  if (rows > 0) return std::nullopt;
+  return "no allocations of GPU memory were recorded. llmprof's collector records them: `llmprof "
+         "run -- PROGRAM`; so does `nsys profile --cuda-memory-usage true PROGRAM`";
+}
+
+// A column of memory_events or memory_readings: the table's member, 0 and `kUnknown` being null if
+// `zero_is_null`.
+template <class Table, class Number>
+EventColumn memory_number(const char* name, const char* unit, const char* meaning,
+                          Table trace::Trace::* table, std::vector<Number> Table::* column,
+                          bool zero_is_null) {
+  return {{name, integer, unit, meaning}, [=](const EventSource& source) {
+            const std::vector<Number>& values = source.trace.*table.*column;
+            return computed([&values, zero_is_null](size_t row) {
+              const auto value = static_cast<uint64_t>(values[row]);
+              const bool null =
+                  (value == 0 && zero_is_null) || value == trace::MemoryReadingTable::kUnknown;
+              return null ? Value() : Value::of_count(value);
+            });
+          }};
+}
+
+template <class Table>
+EventColumns moment_columns(Table trace::Trace::* table) {
+  return {{{"time_ns", integer, "ns", "time, on the capture's clock"},
+           [table](const EventSource& source) {
+             const auto& times = (source.trace.*table).time;
+             return computed([&times](size_t row) { return Value::of(int64_t{times[row]}); });
+           }},
+          {{"device", text, "", "as in kernels"},
+           [table](const EventSource& source) {
+             const auto& devices = (source.trace.*table).device;
+             return coded(source.devices(), [&devices](size_t row) { return devices[row].value; });
+           }},
+          {{"pid", integer, "", "the process"}, [table](const EventSource& source) {
+             const trace::Trace& trace = source.trace;
+             const auto& processes = (trace.*table).process;
+             return computed([&trace, &processes](size_t row) {
+               return Value::of_count(trace.processes[processes[row].index()].pid);
+             });
+           }}};
+}
+
+EventColumn text_of_event(const char* name, const char* meaning,
+                          std::vector<trace::StringId> trace::MemoryEventTable::* column) {
+  return {{name, text, "", meaning}, [column](const EventSource& source) {
+            const auto& texts = source.trace.memory_events.*column;
+            return coded(source.strings(), [&texts](size_t row) { return texts[row].value; });
+          }};
+}
+
+Table memory_events() {
+  using trace::MemoryEventTable;
+  constexpr auto kEvents = &trace::Trace::memory_events;
+  EventColumns columns = {
+      {{"action", text, "",
+        "allocation, release; pool_created, pool_destroyed, pool_trimmed; of virtual memory: "
+        "create, map, unmap, release_handle, retain_handle; graph_instantiated, module_loaded"},
+       [](const EventSource& source) {
+         using enum trace::MemoryAction;
+         const auto& actions = source.trace.memory_events.action;
+         return coded(words<trace::MemoryAction>({{allocation, "allocation"},
+                                                  {release, "release"},
+                                                  {pool_created, "pool_created"},
+                                                  {pool_destroyed, "pool_destroyed"},
+                                                  {pool_trimmed, "pool_trimmed"},
+                                                  {create, "create"},
+                                                  {map, "map"},
+                                                  {unmap, "unmap"},
+                                                  {release_handle, "release_handle"},
+                                                  {retain_handle, "retain_handle"},
+                                                  {graph_instantiated, "graph_instantiated"},
+                                                  {module_loaded, "module_loaded"}}),
+                      [&actions](size_t row) { return static_cast<size_t>(actions[row]); });
+       }},
+      {{"kind", text, "", "kind of the memory; null if unknown"},
+       [](const EventSource& source) {
+         using enum trace::AllocationKind;
+         const auto& kinds = source.trace.memory_events.kind;
+         return coded(words<trace::AllocationKind>({{unknown, ""},
+                                                    {pageable, "pageable"},
+                                                    {pinned, "pinned"},
+                                                    {device, "device"},
+                                                    {array, "array"},
+                                                    {managed, "managed"},
+                                                    {module_variable, "module_variable"},
+                                                    {managed_variable, "managed_variable"}}),
+                      [&kinds](size_t row) { return static_cast<size_t>(kinds[row]); });
+       }},
+      memory_number("address", "", "virtual address; null without one", kEvents,
+                    &MemoryEventTable::address, true),
+      memory_number("bytes", "B", "bytes, as asked for; of a module: of its code", kEvents,
+                    &MemoryEventTable::bytes, false),
+      text_of_event("library", "path of the library that called; null if unknown",
+                    &MemoryEventTable::library),
+      text_of_event("name", "name of a module's variable; null otherwise", &MemoryEventTable::name),
+      {{"range", integer, "",
+        "index in ranges of the innermost one open on the calling thread; null if unknown"},
+       [](const EventSource& source) {
+         const auto& ranges = source.trace.memory_events.range;
+         return computed([&ranges](size_t row) {
+           return ranges[row].valid() ? Value::of(int64_t{ranges[row].value}) : Value();
+         });
+       }},
+      memory_number("correlation", "", "of the call, as in launches; null if unknown", kEvents,
+                    &MemoryEventTable::correlation, true),
+      memory_number("pool", "", "the pool, or the handle of virtual memory; null without one",
+                    kEvents, &MemoryEventTable::owner, true),
+      memory_number("pool_bytes", "B", "bytes of the pool then; null without a pool", kEvents,
+                    &MemoryEventTable::pool_bytes, true),
+      memory_number("pool_used_bytes", "B", "of them, those in use; null without a pool", kEvents,
+                    &MemoryEventTable::pool_used_bytes, true),
+  };
+  return event_table(
+      "memory_events",
+      "allocations and releases of GPU memory and of pinned memory, and what else takes memory; by "
+      "time. Virtual memory may be there twice: as map, and as an allocation with the same "
+      "correlation",
+      joined({first_columns("memory_event"), moment_columns(kEvents), std::move(columns)}),
+      [](const trace::Trace& trace) { return trace.memory_events.size(); }, lack_of_allocations);
+}
+
+std::optional<std::string> lack_of_readings(const Profile& /*profile*/, size_t rows) {
+  if (rows > 0) return std::nullopt;
+  return "GPU memory was not read. llmprof's collector reads it if NVML is there: `llmprof run -- "
+         "PROGRAM`";
+}
+
+Table memory_readings() {
+  using trace::MemoryReadingTable;
+  constexpr auto kReadings = &trace::Trace::memory_readings;
+  EventColumns columns = {
+      {{"moment", text, "", "before_context (the program did not use the GPU yet), running, end"},
+       [](const EventSource& source) {
+         using enum MemoryReadingTable::Moment;
+         const auto& moments = source.trace.memory_readings.moment;
+         return coded(words<MemoryReadingTable::Moment>(
+                          {{before_context, "before_context"}, {running, "running"}, {end, "end"}}),
+                      [&moments](size_t row) { return static_cast<size_t>(moments[row]); });
+       }},
+      memory_number("total_bytes", "B", "the GPU's memory", kReadings, &MemoryReadingTable::total,
+                    false),
+      memory_number("free_bytes", "B", "free", kReadings, &MemoryReadingTable::free, false),
+      memory_number("used_bytes", "B", "used, without reserved_bytes", kReadings,
+                    &MemoryReadingTable::used, false),
+      memory_number("reserved_bytes", "B", "reserved by the driver", kReadings,
+                    &MemoryReadingTable::reserved, false),
+      memory_number("own_bytes", "B", "used by the process; null if NVML does not say", kReadings,
+                    &MemoryReadingTable::own, false),
+      memory_number("other_bytes", "B", "used by other processes; null if NVML does not say",
+                    kReadings, &MemoryReadingTable::others, false),
+  };
+  return event_table(
+      "memory_readings", "the GPU's memory according to NVML; by time",
+      joined({first_columns("memory_reading"), moment_columns(kReadings), std::move(columns)}),
+      [](const trace::Trace& trace) { return trace.memory_readings.size(); }, lack_of_readings);
+}
+
 }  // namespace
 
-std::vector<Table> gpu_tables() { return {kernels(), memory_operations(), graphs(), counters()}; }
+std::vector<Table> gpu_tables() {
+  return {kernels(), memory_operations(), graphs(), counters(), memory_events(), memory_readings()};
+}
 
 }  // namespace llmprof::query

@@ -68,6 +68,31 @@ inline bool has_sane_rest(const wire::Waiting& waiting) {
   return waiting.what >= wire::WaitsFor::command && waiting.what <= wire::WaitsFor::delay;
 }
 
+// More than any machine has: sums of such sizes do not overflow.
+inline constexpr uint64_t kMostMemory = uint64_t{1} << 50U;
+inline constexpr uint32_t kMemoryKinds = 8;  // CUpti_ActivityMemoryKind
+inline bool has_sane_rest(const wire::MemoryEvent& event) {
+  return event.action >= wire::MemoryAction::allocation &&
+         event.action <= wire::MemoryAction::module_loaded && event.kind < kMemoryKinds &&
+         event.bytes < kMostMemory && event.pool_bytes < kMostMemory &&
+         event.pool_used_bytes < kMostMemory;
+}
+inline bool has_sane_rest(const wire::MemoryReading& reading) {
+  const auto is_sane_part = [&](uint64_t bytes) { return bytes <= reading.total_bytes; };
+  const auto is_sane_process = [](uint64_t bytes) {
+    return bytes < kMostMemory || bytes == wire::kUnknownBytes;
+  };
+  return reading.moment >= wire::MemoryReadingMoment::before_context &&
+         reading.moment <= wire::MemoryReadingMoment::end && reading.total_bytes < kMostMemory &&
+         is_sane_part(reading.free_bytes) && is_sane_part(reading.used_bytes) &&
+         is_sane_part(reading.reserved_bytes) && is_sane_process(reading.own_bytes) &&
+         is_sane_process(reading.other_bytes);
+}
+inline bool has_sane_rest(const wire::CuptiMemory& buffers) {
+  constexpr uint64_t kMostBuffers = 1U << 10U;
+  return buffers.buffer_bytes < kMostMemory / kMostBuffers && buffers.buffers < kMostBuffers;
+}
+
 // Checks times, depths and references, which have the same names in all records, then the rest.
 template <class Payload>
 bool is_sane(const Payload& record) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "readers/collector_log/device_rows.h"
 #include "readers/collector_log/host_rows.h"
+#include "readers/collector_log/memory_rows.h"
 #include "readers/collector_log/session_facts.h"
 
 namespace llmprof::readers::collector_log {
@@ -56,6 +57,7 @@ class Rows {
     launches_.finish();
     devices_.finish();
     counters_.finish();
+    memory_.finish();
     session_.finish();
     findings_.rows = all_rows() - rows_before_;
     annotations_.add_operator_kernels(
@@ -98,6 +100,11 @@ class Rows {
       set(RecordType::counter_sample, &Rows::give<wire::CounterSample, &Rows::counters_>);
       set(RecordType::short_counter_sample,
           &Rows::give<wire::ShortCounterSample, &Rows::counters_>);
+      set(RecordType::memory_event, &Rows::give<wire::MemoryEvent, &Rows::memory_>);
+      set(RecordType::allocation_call, &Rows::give<wire::AllocationCall, &Rows::memory_>);
+      set(RecordType::memory_reading, &Rows::give<wire::MemoryReading, &Rows::memory_>);
+      set(RecordType::cupti_memory, &Rows::give<wire::CuptiMemory, &Rows::memory_>);
+      set(RecordType::memory_off, &Rows::give<wire::MemoryOff, &Rows::memory_>);
       set(RecordType::string, &Rows::give<wire::Text, &Rows::texts_>);
       set(RecordType::cuda_session, &Rows::give<wire::CudaSession, &Rows::session_>);
       set(RecordType::cuda_device, &Rows::give<wire::CudaDevice, &Rows::session_>);
@@ -160,7 +167,7 @@ class Rows {
     const trace::Trace& trace = builder_.trace();
     return trace.ranges.size() + trace.operators.size() + trace.steps.size() +
            trace.launches.size() + trace.kernels.size() + trace.memory_operations.size() +
-           trace.graph_replays.size() + trace.counters.size();
+           trace.graph_replays.size() + trace.counters.size() + trace.memory_events.size();
   }
 
   trace::TraceBuilder& builder_;
@@ -178,6 +185,7 @@ class Rows {
   LaunchRows launches_{reading_};
   DeviceRows devices_{reading_};
   CounterRows counters_{reading_};
+  MemoryRows memory_{reading_};
   SessionFacts session_{reading_};
 };
 

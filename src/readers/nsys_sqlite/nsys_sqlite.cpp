@@ -7,6 +7,7 @@
 #include "base/secrets/secrets.h"
 #include "base/streams/ordered_windows.h"
 #include "base/text.h"
+#include "readers/nsys_sqlite/memory_events.h"
 #include "readers/nsys_sqlite/sqlite_file.h"
 #include "readers/nsys_sqlite/tables.h"
 #include "readers/shared/tool_words.h"
@@ -174,6 +175,7 @@ Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
     report(path, *table, diagnostics);
     table->deliver();
   }
+  read_nsys_memory_events(schema, builder, reading.places);
   return {};
 }
 

@@ -192,6 +192,36 @@ TEST(NsysSqlite, KnowsTheMemoryOfCopies) {
   EXPECT_EQ(memory.to, (std::vector{Place::device, Place::pinned, Place::unknown, Place::device}));
 }
 
+// nsys numbers operations and kinds differently than CUPTI.
+TEST(NsysSqlite, ReadsAllocations) {
+  const TemporaryFolder folder;
+  const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,
+      address INT, bytes INT, memKind INT, memoryOperationType INT, correlationId INT,
+      localMemoryPoolAddress INT, localMemoryPoolSize INT, localMemoryPoolUtilizedSize INT);
+    INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES
+      (30, 16777216, 0, 1, 4096, 64, 2, 1, 8, NULL, NULL, NULL),
+      (10, 16777216, 0, 1, 4096, 64, 2, 0, 7, NULL, NULL, NULL),
+      (20, 16777216, 1, 1, 8192, 128, 4, 0, 9, 20480, 256, 128),
+      (25, 16777216, 1, 1, 8192, 128, 99, 0, 9, NULL, NULL, NULL),
+      (40, 16777216, 0, 1, 4096, -1, 2, 0, 7, NULL, NULL, NULL),
+      (50, 16777216, 0, 1, 4096, 64, 2, 3, 7, NULL, NULL, NULL);)"));
+  using enum trace::AllocationKind;
+  const trace::MemoryEventTable& events = trace.memory_events;
+  EXPECT_EQ(events.time, (std::vector<Nanoseconds>{10, 20, 25, 30}));
+  EXPECT_EQ(events.action.back(), trace::MemoryAction::release);
+  EXPECT_EQ(events.kind, (std::vector{device, managed, unknown, device}));
+  EXPECT_EQ(events.bytes, (std::vector<uint64_t>{64, 128, 128, 64}));
+  EXPECT_EQ(events.owner[1], 20480U);
+  EXPECT_EQ(events.pool_bytes[1], 256U);
+  EXPECT_EQ(trace.devices[events.device[1].index()].ordinal, 1U);
+  uint64_t bad = 0;
+  for (const Diagnostic& each : trace.diagnostics.items()) {
+    if (each.code == "nsys_bad_rows") bad += each.count;
+  }
+  EXPECT_EQ(bad, 2U);
+}
+
 TEST(NsysSqlite, ReadsFromAReadOnlyFolderAndChangesNothing) {
   const TemporaryFolder folder;
   const fs::path path = made_database(folder, std::string(kStrings) + R"(

@@ -236,6 +236,7 @@ Document page_overview(const Profile& profile) {
   add_what_ran(profile, document);
   add_section(Topic<"key figures">(), profile, document);
   if (profile.requests) add_section(Topic<"requests">(), profile, document);
+  if (profile.memory_ledger) add_section(Topic<"memory ledger">(), profile, document);
   if (profile.memory) add_section(Topic<"memory">(), profile, document);
   add_token_rates(profile, document);
   add_stage_walls(profile, document);

@@ -26,6 +26,8 @@ void add_section(Topic<"job">, const Profile&, Document&);
 void add_section(Topic<"stages">, const Profile&, Document&);
 // Requests of a client; nothing without them, unless an engine served some.
 void add_section(Topic<"requests">, const Profile&, Document&);
+// What GPU memory is used for; nothing if it was not recorded.
+void add_section(Topic<"memory ledger">, const Profile&, Document&);
 // GPU memory inside PyTorch; nothing without a memory snapshot.
 void add_section(Topic<"memory">, const Profile&, Document&);
 void add_section(Topic<"token times">, const Profile&, Document&);

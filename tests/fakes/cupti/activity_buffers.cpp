@@ -116,7 +116,9 @@ void ActivityBuffers::flush(int64_t now, bool forced) {
     std::string record = std::move(running_.begin()->second);
     running_.erase(running_.begin());
     write_fate(Fate::unfinished, record.data());
-    with_record(record.data(), [](auto& value) { value.start = value.end = 0; });
+    with_record(record.data(), [](auto& value) {
+      if constexpr (requires { value.start; }) value.start = value.end = 0;
+    });
     put(lock, record);
   }
   retire_current();

@@ -38,6 +38,10 @@ bool with_record(void* record, Use use) {
     case CUPTI_ACTIVITY_KIND_DRIVER:
     case CUPTI_ACTIVITY_KIND_RUNTIME:
       return with(CUpti_ActivityAPI{});
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return with(CUpti_ActivityMemory4{});
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      return with(CUpti_ActivityMemoryPool3{});
     default:
       return false;
   }
@@ -71,8 +75,11 @@ template <class Record>
 Fields fields_of(const Record& record) {
   Fields fields;
   fields.kind = record.kind;
-  fields.start = record.start;
-  fields.end = record.end;
+  if constexpr (requires { record.timestamp; }) fields.start = fields.end = record.timestamp;
+  if constexpr (requires { record.start; }) {
+    fields.start = record.start;
+    fields.end = record.end;
+  }
   fields.correlation = record.correlationId;
   if constexpr (requires { record.deviceId; }) fields.device = record.deviceId;
   if constexpr (requires { record.contextId; }) fields.context = record.contextId;

@@ -3,6 +3,7 @@
 #include "fake_cupti.h"
 
 #include <cupti.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -156,8 +158,12 @@ class PlayedRecord {
       const auto shift = [offset](uint64_t time) {
         return time == 0 ? 0 : static_cast<uint64_t>(static_cast<int64_t>(time) + offset);
       };
-      record.start = shift(record.start);
-      record.end = shift(record.end);
+      if constexpr (requires { record.start; }) {
+        record.start = shift(record.start);
+        record.end = shift(record.end);
+      }
+      if constexpr (requires { record.timestamp; }) record.timestamp = shift(record.timestamp);
+      if constexpr (requires { record.source; }) record.source = tape.text(head.name);
       record.correlationId =
           shifted_correlation(tape, copy, first_correlation(), record.correlationId);
       if constexpr (requires { record.graphId; })
@@ -246,9 +252,9 @@ struct Frame {
 };
 thread_local std::vector<Frame> frames;
 
+// `parameters` of a function that the player knows; null otherwise.
 void call_api(const Tape& tape, const Frame& frame, uint64_t* own, CUpti_ApiCallbackSite site,
-              Copy copy) {
-  int return_value = 0;
+              Copy copy, const void* parameters = nullptr, int return_value = 0) {
   // As in cuGraphLaunch_params; parameters of other functions are not played.
   const struct {
     CUgraphExec graph;
@@ -256,7 +262,7 @@ void call_api(const Tape& tape, const Frame& frame, uint64_t* own, CUpti_ApiCall
   } replay = {as_handle<CUgraphExec>(shifted_graph(copy, frame.api.graph_exec)), nullptr};
   CUpti_CallbackData data{};
   data.callbackSite = site;
-  data.functionParams = frame.api.graph_exec != 0 ? &replay : nullptr;
+  data.functionParams = frame.api.graph_exec != 0 ? &replay : parameters;
   data.functionName = tape.text(frame.api.function);
   data.functionReturnValue = &return_value;
   data.symbolName = tape.text(frame.api.symbol);
@@ -282,6 +288,66 @@ void record_api(const Tape& tape, const Frame& frame, Copy copy) {
   record.correlationId =
       shifted_correlation(tape, copy, first_correlation(), frame.api.correlation);
   settle(&record, fields_of(record), true);
+}
+
+// Calls use(parameters) with those of the function, as CUPTI gives them.
+template <class Use>
+void with_parameters(const tape::MemoryCall& of, const Use& use) {
+  CUmemGenericAllocationHandle handle = of.handle;
+  CUmemAllocationProp properties{};
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = static_cast<int>(of.device);
+  switch (of.api.cbid) {
+    case CUPTI_DRIVER_TRACE_CBID_cuMemCreate: {
+      const cuMemCreate_params parameters = {&handle, of.bytes, &properties, 0};
+      return use(&parameters);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemMap: {
+      const cuMemMap_params parameters = {of.address, of.bytes, 0, handle, 0};
+      return use(&parameters);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemUnmap: {
+      const cuMemUnmap_params parameters = {of.address, of.bytes};
+      return use(&parameters);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemRelease: {
+      const cuMemRelease_params parameters = {handle};
+      return use(&parameters);
+    }
+    case CUPTI_DRIVER_TRACE_CBID_cuMemRetainAllocationHandle: {
+      const cuMemRetainAllocationHandle_params parameters = {&handle, nullptr};
+      return use(&parameters);
+    }
+    default:
+      return use(nullptr);
+  }
+}
+
+void play_memory_call(const Tape& tape, size_t index, Copy copy) {
+  const tape::Item& item = tape.items[index];
+  const auto returned = item.as<tape::MemoryCall>();
+  Frame frame{returned.api, 0, host_now(), item.head.time};
+  if (!frames.empty() && frames.back().api.cbid == returned.api.cbid) {
+    frame = frames.back();
+    frames.pop_back();
+  }
+  const auto launched = tape.launched_at.find(index);
+  if (launched != tape.launched_at.end()) {
+    launch(tape, launched->second, copy, offset_after(frame.entered_on_tape, frame.entered));
+  }
+  with_parameters(returned, [&](const void* parameters) {
+    call_api(tape, frame, &frame.data, CUPTI_API_EXIT, copy, parameters, returned.result);
+  });
+}
+
+// The fake NVML reads the file.
+void set_gpu_memory(uint64_t used) {
+  static const int file = [] {
+    constexpr int kMode = 0644;
+    const char* path = std::getenv("FAKE_GPU_MEMORY");
+    return path == nullptr ? -1 : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+  }();
+  if (file >= 0 && pwrite(file, &used, sizeof used, 0) < 0) std::perror("FAKE_GPU_MEMORY");
 }
 
 void play_api(const Tape& tape, size_t index, Copy copy) {
@@ -375,6 +441,10 @@ void fake_cupti_play(const tape::Tape* tape, size_t item, uint32_t copy) {
       return play_api(*tape, item, Copy{copy});
     case tape::Kind::resource:
       return play_resource(tape->items[item], Copy{copy});
+    case tape::Kind::memory_call:
+      return play_memory_call(*tape, item, Copy{copy});
+    case tape::Kind::gpu_memory:
+      return set_gpu_memory(tape->items[item].as<tape::GpuMemory>().used);
     case tape::Kind::dropped:
       return state().buffers.drop(tape->items[item].as<tape::Dropped>().records);
     default:
@@ -488,7 +558,10 @@ CUptiResult CUPTIAPI cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle s
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind) {
   FAIL_IF_PLANNED("activity_enable");
-  if (static_cast<size_t>(kind) >= kMostKinds) return CUPTI_ERROR_INVALID_KIND;
+  static const long unknown = number_from_environment("FAKE_CUPTI_FAIL_KIND");
+  if (static_cast<size_t>(kind) >= kMostKinds || static_cast<long>(kind) == unknown) {
+    return CUPTI_ERROR_INVALID_KIND;
+  }
   state().kinds[kind] = true;
   return CUPTI_SUCCESS;
 }
@@ -557,6 +630,29 @@ CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t time) {
 CUptiResult CUPTIAPI cuptiActivitySetAttribute(CUpti_ActivityAttribute /*attribute*/, size_t* size,
                                                void* value) {
   return size != nullptr && value != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+// The defaults of CUPTI 13.
+CUptiResult CUPTIAPI cuptiActivityGetAttribute(CUpti_ActivityAttribute attribute, size_t* size,
+                                               void* value) {
+  constexpr size_t kBytes = 3'200'000;
+  constexpr size_t kBuffers = 3;
+  if (size == nullptr || value == nullptr || *size < sizeof kBytes) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  const size_t number = attribute == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE ? kBytes : kBuffers;
+  std::memcpy(value, &number, sizeof number);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableAllocationSource(uint8_t /*enable*/) {
+  FAIL_IF_PLANNED("allocation_source");
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext /*context*/, uint32_t* device) {
+  *device = 0;
+  return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnableLatencyTimestamps(uint8_t /*enable*/) {

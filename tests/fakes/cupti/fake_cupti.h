@@ -11,13 +11,16 @@
 //   FAKE_CUPTI_ORACLE=FILE         one line for every record of GPU work, when its fate is known
 //   FAKE_CUPTI_FAIL=NAME:CODE[:N]  comma-separated; NAME (subscribe, unsubscribe, enable_callback,
 //                                  enable_domain, activity_enable, activity_disable,
-//                                  register_callbacks, timestamp_callback, flush_all, flush_period,
-//                                  finalize) returns CODE, from the N-th call
+//                                  allocation_source, register_callbacks, timestamp_callback,
+//                                  flush_all, flush_period, finalize) returns CODE, from the N-th
+//                                  call
 //   FAKE_CUPTI_CORRELATIONS_AFTER=N  correlations start after N; after 4,294,967,295 comes 1
 //   FAKE_CUPTI_FLUSH_MS=N          CUPTI's own thread hands back its records every N ms
 //   FAKE_CUPTI_DROP=N              every N-th record is lost, and counted as CUPTI does
 //   FAKE_CUPTI_VERSION=12          records of CUPTI 12 (only from its header: never seen)
 //   FAKE_CUPTI_LAUNCH_COST_NS=N    delay of each launch whose kernel is recorded
+//   FAKE_CUPTI_FAIL_KIND=N         records of this kind cannot be enabled
+//   FAKE_GPU_MEMORY=FILE           what is used of the GPU's memory, for the fake NVML
 namespace llmprof::fake {
 
 // A tape may be played several times: each copy has its own correlations and graph nodes.

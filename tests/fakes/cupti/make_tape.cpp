@@ -1,10 +1,12 @@
-// make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N] [--slower=N]: tapes of programs
-// that never ran, in the form of recorded ones. --slower: kernels of layers take N times as long.
+// make_tape eager|graph|edges|running|memory FILE [--steps=N] [--layers=N] [--slower=N]: tapes of
+// programs that never ran, in the form of recorded ones. --slower: kernels of layers take N times
+// as long.
 //   eager   prefill and decode steps of layers, kernels launched one by one; a second thread
 //   graph   one decode step, captured inside the ranges of its layers, instantiated, replayed
 //   edges   extreme values of records: long kernels, long calls, long names, two devices, NVTX
 //           in all its forms
 //   running  work that has not ended when the program does
+//   memory   allocations of every kind
 #include <cupti.h>
 
 #include <charconv>
@@ -491,6 +493,115 @@ void make_edges(TapeMaker& maker) {
   maker.synchronize(kMain);
 }
 
+// cudaMalloc and alike, of which CUPTI makes a record.
+struct MemoryRecord {
+  CUpti_ActivityMemoryOperationType operation = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  CUpti_ActivityMemoryKind kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  const char* library = "";
+  uint64_t pool = 0;
+  uint64_t pool_bytes = 0;
+};
+
+void memory_record(TapeMaker& maker, const MemoryRecord& of) {
+  CUpti_ActivityMemory4 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  record.memoryOperationType = of.operation;
+  record.memoryKind = of.kind;
+  record.correlationId = maker.correlation;
+  record.address = of.address;
+  record.bytes = of.bytes;
+  record.timestamp = static_cast<uint64_t>(maker.now);
+  record.contextId = kContext;
+  record.streamId = of.pool == 0 ? CUPTI_INVALID_STREAM_ID : kStream;
+  record.memoryPoolConfig.memoryPoolType = of.pool == 0 ? CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID
+                                                        : CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  record.memoryPoolConfig.address = of.pool;
+  record.memoryPoolConfig.pool.size = of.pool_bytes;
+  record.memoryPoolConfig.utilizedSize = of.pool == 0 ? 0 : of.bytes;
+  const TextId library = *of.library == '\0' ? 0 : maker.writer.text(of.library);
+  maker.writer.put(Kind::activity, 0, maker.now,
+                   Activity{sizeof record, maker.correlation, library,
+                            static_cast<uint32_t>(offsetof(CUpti_ActivityMemory4, source))},
+                   &record, sizeof record);
+}
+
+void call_memory(TapeMaker& maker, uint32_t cbid, const char* function, const MemoryRecord& of) {
+  ++maker.correlation;
+  maker.driver(kMain, cbid, CUPTI_API_ENTER, function);
+  memory_record(maker, of);
+  maker.driver(kMain, cbid, CUPTI_API_EXIT, function);
+}
+
+// A call for virtual memory; CUPTI records `mapped` with it, with the wrong library.
+void call_mapping(TapeMaker& maker, uint32_t cbid, const char* function, MemoryCall call,
+                  uint64_t mapped = 0) {
+  ++maker.correlation;
+  maker.driver(kMain, cbid, CUPTI_API_ENTER, function);
+  if (mapped != 0) {
+    memory_record(maker,
+                  {.address = call.address, .bytes = mapped, .library = "/lib/libcudnn.so.9"});
+  }
+  call.api.domain = CUPTI_CB_DOMAIN_DRIVER_API;
+  call.api.cbid = cbid;
+  call.api.site = CUPTI_API_EXIT;
+  call.api.correlation = maker.correlation;
+  call.api.context = kContext;
+  call.api.function = maker.writer.text(function);
+  maker.writer.put(Kind::memory_call, kMain, maker.now, call);
+  maker.pass(kMicrosecond);
+}
+
+void set_used(TapeMaker& maker, uint64_t used) {
+  maker.writer.put(Kind::gpu_memory, kMain, maker.now, GpuMemory{used});
+}
+
+// Allocations of every kind; tests/end_to_end/test_cupti_memory.py states them again.
+void make_memory(TapeMaker& maker) {
+  constexpr uint64_t kMiB = 1U << 20U;
+  constexpr uint64_t kHeap = uint64_t{1} << 40U;
+  constexpr uint64_t kVirtual = uint64_t{2} << 40U;
+  constexpr uint64_t kPool = 0x5000;
+  constexpr uint64_t kHandle = 77;
+  constexpr auto kRelease = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+  constexpr uint32_t kAlloc = CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2;
+  set_used(maker, 518 * kMiB);
+  maker.initialize();
+  Annotations ranges(maker);
+  ranges.push("load");
+  call_memory(maker, kAlloc, "cuMemAlloc_v2",
+              {.address = kHeap, .bytes = 512 * kMiB, .library = "/app/libengine.so"});
+  call_memory(maker, kAlloc, "cuMemAlloc_v2",
+              {.address = kHeap + 512 * kMiB, .bytes = 1000, .library = "/lib/libcublas.so.13"});
+  ranges.pop();
+  call_memory(maker, CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync, "cuMemAllocAsync",
+              {.address = kHeap + 4096 * kMiB,
+               .bytes = 128 * kMiB,
+               .library = "/app/libengine.so",
+               .pool = kPool,
+               .pool_bytes = 160 * kMiB});
+  call_memory(maker, CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged, "cuMemAllocManaged",
+              {.kind = CUPTI_ACTIVITY_MEMORY_KIND_MANAGED,
+               .address = kHeap + 8192 * kMiB,
+               .bytes = 32 * kMiB,
+               .library = "/app/libengine.so"});
+  call_mapping(maker, CUPTI_DRIVER_TRACE_CBID_cuMemCreate, "cuMemCreate",
+               {.bytes = 256 * kMiB, .handle = kHandle});
+  call_mapping(maker, CUPTI_DRIVER_TRACE_CBID_cuMemMap, "cuMemMap",
+               {.address = kVirtual, .bytes = 256 * kMiB, .handle = kHandle}, 256 * kMiB);
+  call_mapping(maker, CUPTI_DRIVER_TRACE_CBID_cuMemRelease, "cuMemRelease", {.handle = kHandle});
+  // Fails: nothing was created.
+  call_mapping(maker, CUPTI_DRIVER_TRACE_CBID_cuMemCreate, "cuMemCreate",
+               {.bytes = 4096 * kMiB, .handle = kHandle + 1, .result = CUDA_ERROR_OUT_OF_MEMORY});
+  maker.resource(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 0, 0, kExecId);
+  call_memory(maker, CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, "cuMemFree_v2",
+              {.operation = kRelease, .address = kHeap + 512 * kMiB, .bytes = 1000});
+  set_used(maker, 1700 * kMiB);
+  maker.launch(kMain, "kernel_after_loading", kMicrosecond);
+  maker.synchronize(kMain);
+}
+
 void make_running(TapeMaker& maker) {
   constexpr int64_t kHour = int64_t{3'600'000} * kMillisecond;
   maker.initialize();
@@ -519,8 +630,9 @@ int run(const std::vector<std::string_view>& arguments) {
   bool ok = arguments.size() >= kFirstOption;
   for (size_t i = kFirstOption; ok && i < arguments.size(); ++i) ok = read_size(arguments[i], size);
   if (!ok) {
-    std::fputs("make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N] [--slower=N]\n",
-               stderr);
+    std::fputs(
+        "make_tape eager|graph|edges|running|memory FILE [--steps=N] [--layers=N] [--slower=N]\n",
+        stderr);
     return 2;
   }
   TapeMaker maker(std::string(arguments[1]).c_str());
@@ -532,6 +644,7 @@ int run(const std::vector<std::string_view>& arguments) {
   if (arguments[0] == "graph") make_graph(maker, size);
   if (arguments[0] == "edges") make_edges(maker);
   if (arguments[0] == "running") make_running(maker);
+  if (arguments[0] == "memory") make_memory(maker);
   return 0;
 }
 

@@ -38,6 +38,8 @@ enum class Kind : uint16_t {
   nvtx = 7,          // Nvtx
   sleep = 8,         // until ItemHead::time
   dropped = 9,       // Dropped
+  memory_call = 10,  // MemoryCall
+  gpu_memory = 11,   // GpuMemory
 };
 
 struct ItemHead {
@@ -111,6 +113,20 @@ struct Nvtx {
 };
 struct Dropped {
   uint64_t records;  // from cuptiActivityGetNumDroppedRecords
+};
+// The return of a call for virtual memory that was entered as an Api, with what its parameters were
+// and pointed to.
+struct MemoryCall {
+  Api api = {};
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t handle = 0;
+  uint32_t device = 0;
+  int32_t result = 0;  // CUresult
+};
+// What NVML says from now on.
+struct GpuMemory {
+  uint64_t used;  // bytes
 };
 
 // Writes a tape. Every item is passed to the system as soon as it is complete.
@@ -260,7 +276,7 @@ class Tape {
     constexpr uint32_t kExit = 1;  // CUPTI_API_EXIT
     std::unordered_map<uint32_t, size_t> launch;
     for (size_t i = 0; i < items.size(); ++i) {
-      if (items[i].head.kind != Kind::api) continue;
+      if (items[i].head.kind != Kind::api && items[i].head.kind != Kind::memory_call) continue;
       const auto api = items[i].as<Api>();
       if (api.site == kExit) launch.try_emplace(api.correlation, i);
       if (api.correlation >= correlations) correlations = api.correlation + 1;

@@ -11,6 +11,7 @@
 #include "collector/cuda/control/schedule.h"
 #include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/driver/driver.h"
+#include "collector/cuda/driver/memory_readings.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/environment.h"
@@ -62,6 +63,8 @@ Settings read_settings() {
   const double budget = strtod(variable("LLMPROF_OVERHEAD_BUDGET"), nullptr);
   settings.overhead_budget = budget > 0 ? budget / kPercent : 0;
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
+  // A budget's windows would see only a part of the allocations.
+  settings.memory = !is_off("LLMPROF_MEMORY") && settings.overhead_budget <= 0;
   // Windows of a budget are shorter than enabling counters takes, and CUPTI could not enable them
   // again after the first one.
   settings.counters.counters = !is_off("LLMPROF_COUNTERS") && settings.overhead_budget <= 0;
@@ -164,7 +167,10 @@ void at_end_of_process() {
   // A forked child has neither the threads nor CUDA.
   if (initialized_in.load(std::memory_order_acquire) != getpid()) return;
   stop_threads();
-  if (cuda_is_ready()) write_driver_facts(false);
+  if (cuda_is_ready()) {
+    write_driver_facts(false);
+    read_memory_at_end();
+  }
   end_tracing();
 }
 
@@ -180,7 +186,8 @@ void begin() {
   // Runs before the exit handlers of libraries loaded earlier, such as CUPTI and the driver.
   std::atexit(at_end_of_process);
   pthread_atfork(nullptr, nullptr, abandon_schedule);
-  start_threads(settings.counters);
+  start_threads(settings);
+  if (settings.memory) wait_for_memory_reading();
 }
 
 }  // namespace

@@ -278,7 +278,7 @@ void begin_schedule(const Settings& settings) {
     schedule.step_windows = SharedWindows(2 * OverheadBudget::kWindowSteps);
     schedule.stage_windows = SharedWindows(2);
   }
-  begin_tracing(settings.every_call);
+  begin_tracing(settings.every_call, settings.memory);
   const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
   if (!at_once) write_waiting(settings);
   range_listener.store(&kListener, std::memory_order_release);

@@ -24,6 +24,7 @@ struct Settings {
   bool in_job = false;         // one of several ranks
   double overhead_budget = 0;  // as a share of the program's time; 0: none
   bool every_call = false;     // all CUDA functions, not only those that launch, copy or wait
+  bool memory = true;          // allocations of GPU memory, and readings of it
   CounterSettings counters;
 };
 
@@ -42,7 +43,7 @@ const char* describe_state();
 // The collector's threads. The first collects CUPTI's records, detaches, and answers `llmprof arm`.
 // The second is for counters and sensors only: enabling and disabling counters takes 0.1 s each,
 // during which the first continues to hand over kernels.
-void start_threads(const CounterSettings& settings);
+void start_threads(const Settings& settings);
 // Waits for them, up to 2 s each.
 void stop_threads();
 

@@ -17,6 +17,8 @@
 #include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/counters/counter_rounds.h"
 #include "collector/cuda/driver/driver.h"
+#include "collector/cuda/driver/memory_readings.h"
+#include "collector/cuda/tracing/memory_calls.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/environment.h"
 #include "collector/ranks.h"
@@ -160,7 +162,7 @@ class CollectorThread {
 };
 constinit CollectorThread worker;
 constinit CollectorThread counter_thread;
-constinit CounterSettings settings_of_threads;
+constinit Settings settings_of_threads;
 
 // A killed process loses at most what CUPTI held: 50 ms plus the time of a hand-over.
 constexpr int kWakeInterval = 20;                  // ms
@@ -179,13 +181,14 @@ void* run_worker(void* /*unused*/) {
   int64_t last_hand_over = now_ns();
   int64_t last_title = last_hand_over;
   answer_commands();  // opens the socket
+  if (settings_of_threads.memory) read_memory_before_context();
   while (!worker.must_stop()) {
     worker.sleep(next_interval());
     answer_commands();
     arm_when_due();
     if (is_recording()) map_chunks_ahead();
     if (!cuda_is_ready()) continue;
-    write_driver_facts(settings_of_threads.sensors);
+    write_driver_facts(settings_of_threads.counters.sensors);
     if (const int64_t now = now_ns(); now - last_hand_over >= kHandOverInterval || is_detaching()) {
       hand_over_records();
       last_hand_over = now;
@@ -194,6 +197,7 @@ void* run_worker(void* /*unused*/) {
       write_process_title();
       last_title = now;
     }
+    read_memory_if_due(last_memory_change());
     follow_time();
     finish_detaching();
   }
@@ -209,8 +213,9 @@ class Sampling {
     if (!may_sample()) return end();
     if (!on_ && !begin()) return;
     const uint64_t requests = requests_begun();
-    if (!start_.is_due(now_ns(), settings_of_threads.rounds, requests, last_allocation())) return;
-    const bool in_rounds = settings_of_threads.rounds && !was_detached_;
+    if (!start_.is_due(now_ns(), settings_of_threads.counters.rounds, requests, last_allocation()))
+      return;
+    const bool in_rounds = settings_of_threads.counters.rounds && !was_detached_;
     if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return pause_counters();
     if (start_counters(in_rounds && requests > 0)) rounds_.begin(now_ns(), requests_begun());
     drain_counters();
@@ -234,7 +239,7 @@ class Sampling {
     }
     on_ = true;
     start_.begin(now_ns());
-    prepare_counters(settings_of_threads);
+    prepare_counters(settings_of_threads.counters);
     // The exit handlers of libraries loaded meanwhile run before ours: both threads must end before
     // them.
     if (!stops_at_exit_) stops_at_exit_ = std::atexit(stop_threads) == 0;
@@ -265,7 +270,7 @@ void* sample(void* /*unused*/) {
 
 }  // namespace
 
-void start_threads(const CounterSettings& settings) {
+void start_threads(const Settings& settings) {
   settings_of_threads = settings;
   worker.start(run_worker);
   counter_thread.start(sample);

@@ -11,6 +11,7 @@
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/attachment.h"
 #include "collector/cuda/tracing/gpu_work.h"
+#include "collector/cuda/tracing/memory_calls.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/environment.h"
 #include "collector/recorder.h"
@@ -118,8 +119,10 @@ void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_Cal
   const ControlState state = control.state.load(std::memory_order_relaxed);
   const bool tracing = state == ControlState::tracing;
   const bool allocates = is_allocation(domain, id);
+  const bool of_memory = is_of_memory(domain, id);
   if (allocates) note_allocation();
-  if (!allocates || control.cupti.every_call()) follow_call(tracing, domain, id, call);
+  if (of_memory) memory_callback(id, call, correlation_in_log(call.correlationId));
+  if (!of_memory || control.cupti.every_call()) follow_call(tracing, domain, id, call);
   if (call.callbackSite == CUPTI_API_ENTER && is_graph_launch(domain, id)) {
     graph_is_replayed(tracing, call);
   }
@@ -219,7 +222,10 @@ void wait_for_sampling_to_end() {
 
 }  // namespace
 
-void begin_tracing(bool every_call) { control.cupti.set_every_call(every_call); }
+void begin_tracing(bool every_call, bool memory) {
+  control.cupti.set_every_call(every_call);
+  control.cupti.set_memory(memory);
+}
 
 ControlState control_state() { return control.state.load(std::memory_order_acquire); }
 

@@ -12,7 +12,8 @@ namespace llmprof::collector {
 using wire::TracingReason;
 using wire::TracingState;
 
-void begin_tracing(bool every_call);
+// `memory`: also records allocations of GPU memory.
+void begin_tracing(bool every_call, bool memory);
 
 [[nodiscard]] ControlState control_state();
 // CUPTI is attached, tracing or not.

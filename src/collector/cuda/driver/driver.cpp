@@ -98,6 +98,20 @@ void write_device(const DriverFunctions& functions, int ordinal) {
   write_device_record(wire::RecordType::cuda_device, facts);
 }
 
+bool write_uuid(const DriverFunctions& functions, uint32_t device, char (&id)[kDeviceNameBytes]) {
+  CUuuid uuid{};
+  if (functions.uuid == nullptr || functions.uuid(&uuid, ordinal(device)) != CUDA_SUCCESS)
+    return false;
+  auto length = static_cast<size_t>(snprintf(id, sizeof id, "GPU-"));
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    const bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+    length +=
+        static_cast<size_t>(snprintf(id + length, sizeof id - length, "%s%02x", dash ? "-" : "",
+                                     static_cast<unsigned char>(uuid.bytes[i])));
+  }
+  return true;
+}
+
 bool find_in_file(const char* path, char (&version)[kDriverVersionBytes]) {
   char text[512];
   return read_front(path, text, sizeof text) > 0 && find_version(text, version);
@@ -136,18 +150,24 @@ bool pci_bus_id(uint32_t device, char (&id)[kDeviceNameBytes]) {
 }
 
 bool device_uuid(uint32_t device, char (&id)[kDeviceNameBytes]) {
-  CUuuid uuid{};
-  if (driver_of_counters.uuid == nullptr ||
-      driver_of_counters.uuid(&uuid, ordinal(device)) != CUDA_SUCCESS)
-    return false;
-  auto length = static_cast<size_t>(snprintf(id, sizeof id, "GPU-"));
-  for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
-    const bool dash = i == 4 || i == 6 || i == 8 || i == 10;
-    length +=
-        static_cast<size_t>(snprintf(id + length, sizeof id - length, "%s%02x", dash ? "-" : "",
-                                     static_cast<unsigned char>(uuid.bytes[i])));
+  return write_uuid(driver_of_counters, device, id);
+}
+
+uint32_t visible_devices(VisibleDevice (&devices)[kMaxDevices]) {
+  DriverFunctions functions;
+  functions.load();
+  int found = 0;
+  if (functions.count == nullptr || functions.count(&found) != CUDA_SUCCESS || found < 0) return 0;
+  const uint32_t count = std::min(static_cast<uint32_t>(found), kMaxDevices);
+  for (uint32_t device = 0; device < count; ++device) {
+    write_uuid(functions, device, devices[device].uuid);
+    unsigned flags = 0;
+    int active = 0;
+    devices[device].in_use =
+        count == 1 || functions.context_state == nullptr ||
+        (functions.context_state(ordinal(device), &flags, &active) == CUDA_SUCCESS && active != 0);
   }
-  return true;
+  return count;
 }
 
 void synchronize_context() {

@@ -22,6 +22,13 @@ inline constexpr size_t kDeviceNameBytes = 48;
 bool pci_bus_id(uint32_t device, char (&id)[kDeviceNameBytes]);
 bool device_uuid(uint32_t device, char (&id)[kDeviceNameBytes]);
 
+// The same devices for any thread, once cuInit has returned.
+struct VisibleDevice {
+  char uuid[kDeviceNameBytes] = {};  // as NVML writes it; empty: not reported
+  bool in_use = false;
+};
+uint32_t visible_devices(VisibleDevice (&devices)[kMaxDevices]);
+
 // Writes the properties of the driver and its devices, and the current rank variables: once per
 // process, after cuInit has returned. One thread at a time. `may_ask_nvml` only on the collector's
 // own thread: NVML is slow.

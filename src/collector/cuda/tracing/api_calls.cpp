@@ -6,6 +6,7 @@
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_functions.h"
 #include "collector/cuda/tracing/call_numbers.h"
+#include "collector/cuda/tracing/memory_calls.h"
 #include "collector/environment.h"
 #include "collector/launches/host_calls.h"
 #include "collector/recorder.h"
@@ -25,7 +26,7 @@ struct Function {
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
   std::atomic<uint8_t> roles{0};      // FunctionRole
 };
-enum FunctionRole : uint8_t { kLaunches = 1, kLaunchesGraphs = 2, kAllocates = 4 };
+enum FunctionRole : uint8_t { kLaunches = 1, kLaunchesGraphs = 2, kAllocates = 4, kMaps = 8 };
 
 // The CUDA calls of this process.
 struct ApiCalls {
@@ -164,9 +165,10 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
     Function& function = api.functions[kDriver][id];
     const int roles = (is_launch(bare) ? kLaunches : 0) |
                       (launches_graph(bare) ? kLaunchesGraphs : 0) |
-                      (takes_memory(bare) ? kAllocates : 0);
+                      (takes_memory(bare) ? kAllocates : 0) | (maps_memory(bare) ? kMaps : 0);
+    note_memory_function(id, bare);
     function.roles.store(static_cast<uint8_t>(roles), std::memory_order_relaxed);
-    if (every_call || (!is_of_interest(bare) && !takes_memory(bare))) return;
+    if (every_call || (!is_of_interest(bare) && (roles & (kAllocates | kMaps)) == 0)) return;
     const CUptiResult result =
         cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (result != CUPTI_SUCCESS) worst = result;
@@ -227,6 +229,10 @@ bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
 
 bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return has_role(domain, id, kAllocates);
+}
+
+bool is_of_memory(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return domain == CUPTI_CB_DOMAIN_DRIVER_API && has_role(domain, id, kAllocates | kMaps);
 }
 
 uint64_t last_launch() { return api.latest_launch.load(std::memory_order_relaxed); }

@@ -24,6 +24,8 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 [[nodiscard]] bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 // Whether the call allocates GPU memory. It has a callback, but is recorded only if every call is.
 [[nodiscard]] bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+// The same for calls that map or release memory.
+[[nodiscard]] bool is_of_memory(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
 // Numbers (CallNumbers) of the latest launch and the latest call that were recorded or counted.
 [[nodiscard]] uint64_t last_launch();

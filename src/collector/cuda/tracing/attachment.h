@@ -8,6 +8,7 @@
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
+#include "collector/cuda/tracing/memory_calls.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/environment.h"
 
@@ -20,6 +21,8 @@ class Attachment {
   // Before the first attach: enables callbacks of all CUDA functions, not only those that launch,
   // copy or wait.
   void set_every_call(bool every_call) { every_call_ = every_call; }
+  // Before the first attach: also records allocations, as long as CUPTI is attached.
+  void set_memory(bool memory) { memory_ = memory; }
   [[nodiscard]] bool every_call() const { return every_call_; }
 
   [[nodiscard]] bool is_attached() const { return attached_; }
@@ -36,6 +39,7 @@ class Attachment {
     if (result != CUPTI_SUCCESS) return result;
     result = enable_api_callbacks(subscriber_, every_call_);
     launch_callbacks_ = true;
+    if (memory_ && result == CUPTI_SUCCESS) enable_memory_records();
     watch_for_rivals(give_way);
     return result;
   }
@@ -46,8 +50,10 @@ class Attachment {
     if (!attached_) return;
     attached_ = false;
     launch_callbacks_ = false;
+    note_memory_records_ended();
     if (unrecorded_replay_.load(std::memory_order_relaxed)) {
       disable_activities();
+      if (memory_) disable_memory_records();
       cupti().unsubscribe(subscriber_);
     } else {
       cupti().finalize();
@@ -105,6 +111,7 @@ class Attachment {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   bool attached_ = false;
   bool every_call_ = false;
+  bool memory_ = false;
   bool launch_callbacks_ = false;
   std::atomic<bool> records_ = false;
   std::atomic<bool> unrecorded_replay_ = false;

@@ -10,6 +10,7 @@
 
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
+#include "collector/cuda/tracing/memory_calls.h"
 #include "collector/environment.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
@@ -139,6 +140,11 @@ class Writer {
   void add(const PeerCopyActivity& copy) { add(copy, kCopy, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP); }
   void add(const FillActivity& fill) { add(fill, kFill, 0); }
 
+  template <class Activity>
+  void add_memory(const Activity& activity) {
+    write(wire::RecordType::memory_event, event_of(activity));
+  }
+
   void finish() {
     if (without_times_ > 0) {
       write(wire::RecordType::cupti_dropped, wire::CuptiDropped{now_ns(), without_times_});
@@ -247,6 +253,10 @@ void add_record(Writer& writer, const CUpti_Activity& record) {
       return writer.add(reinterpret_cast<const PeerCopyActivity&>(record));
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return writer.add(reinterpret_cast<const FillActivity&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return writer.add_memory(reinterpret_cast<const CUpti_ActivityMemory4&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      return writer.add_memory(reinterpret_cast<const CUpti_ActivityMemoryPool3&>(record));
     default:
       return;
   }

@@ -5,6 +5,7 @@
 
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
+#include "collector/cuda/tracing/memory_calls.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
 
@@ -70,9 +71,16 @@ void note(const CUpti_CallbackData& launch, uint32_t correlation) {
 
 constinit std::atomic<bool> ready = false;
 
-constexpr CUpti_CallbackId kWanted[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-                                        CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-                                        CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+constexpr CUpti_CallbackId kWanted[] = {
+    CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+    CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
+void note_module(const CUpti_ResourceData& loaded) {
+  const auto* code = static_cast<const CUpti_ModuleResourceData*>(loaded.resourceDescriptor);
+  note_driver_memory(wire::MemoryAction::module_loaded, loaded.context,
+                     code == nullptr ? 0 : code->cubinSize);
+}
 
 }  // namespace
 
@@ -109,8 +117,13 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data) {
     note_allocation();
     return note_cuda_is_ready();
   }
+  if (data == nullptr) return;
+  if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) return note_module(*data);
+  if (id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED) {
+    return note_driver_memory(wire::MemoryAction::graph_instantiated, data->context, 0);
+  }
   const bool cloned = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
-  if (data == nullptr || (!cloned && id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)) return;
+  if ((!cloned && id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)) return;
   const auto* graph = static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
   if (graph != nullptr) record_graph_node(*graph, cloned);
 }

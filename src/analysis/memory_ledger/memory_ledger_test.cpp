@@ -1,0 +1,346 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "analysis/memory_ledger/allocating_library.h"
+#include "analysis/memory_ledger/find_memory_ledger.h"
+#include "analysis/memory_ledger/live_memory.h"
+#include "analysis/memory_ledger/model_allocations.h"
+#include "llm/cost.h"
+#include "trace/append.h"
+#include "trace/builder.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using profile::LedgerMomentKind;
+using profile::LedgerPart;
+using trace::AllocationKind;
+using trace::MemoryAction;
+using Moment = trace::MemoryReadingTable::Moment;
+
+constexpr uint64_t kMiB = 1U << 20U;
+constexpr uint64_t kUnknown = trace::MemoryReadingTable::kUnknown;
+constexpr Nanoseconds kSecond = 1'000'000'000;
+constexpr uint64_t kHeap = uint64_t{1} << 40U;
+constexpr uint64_t kVirtual = uint64_t{2} << 40U;
+
+// One process, one GPU.
+class RecordedMemory {
+ public:
+  RecordedMemory() {
+    builder_.begin_capture("4711.llmtrace", "llmprof log", trace::kCollectorTool);
+    process_ = builder_.process(1, 1);
+    device_ = builder_.device(0);
+  }
+
+  struct Event {
+    MemoryAction action = MemoryAction::allocation;
+    AllocationKind kind = AllocationKind::device;
+    uint64_t address = 0;
+    uint64_t bytes = 0;
+    uint64_t owner = 0;
+    uint64_t pool_bytes = 0;
+    uint32_t correlation = 0;
+    const char* library = "";
+  };
+  void add(Nanoseconds time, const Event& event) {
+    const trace::StringId library =
+        *event.library == '\0' ? trace::StringId() : builder_.string(event.library);
+    trace::add_row(builder_.trace().memory_events, time, process_, device_, event.action,
+                   event.kind, event.address, event.bytes, event.owner, event.pool_bytes,
+                   event.pool_bytes, 1U, 0U, event.correlation, library, trace::StringId(),
+                   trace::RangeRow());
+  }
+  // Bytes of the device: `used` without `reserved`.
+  void read(Nanoseconds time, uint64_t used, Moment moment = Moment::running,
+            uint64_t others = kUnknown) {
+    constexpr uint64_t kTotal = 100'000 * kMiB;
+    constexpr uint64_t kReserved = 600 * kMiB;
+    trace::add_row(builder_.trace().memory_readings, time, process_, device_, moment, kTotal,
+                   kTotal - kReserved - used, used, kReserved, kUnknown, others);
+  }
+  void profiler(uint64_t bytes) { builder_.trace().profiler_memory.push_back({process_, bytes}); }
+  void tracing(Nanoseconds time, trace::TracingState state, trace::TracingReason reason) {
+    trace::add_row(builder_.trace().tracing_changes, time, process_, state, reason, uint64_t{0},
+                   Nanoseconds{0});
+  }
+  trace::Trace freeze() { return std::move(builder_).freeze(); }
+  trace::DeviceId device() const { return device_; }
+  trace::ProcessId process() const { return process_; }
+
+ private:
+  trace::TraceBuilder builder_;
+  trace::ProcessId process_;
+  trace::DeviceId device_;
+};
+
+// Bytes by part and owner at the last moment of this kind.
+std::map<std::pair<LedgerPart, std::string>, int64_t> rows_of(const profile::MemoryLedger& ledger,
+                                                              LedgerMomentKind kind) {
+  std::map<std::pair<LedgerPart, std::string>, int64_t> rows;
+  for (size_t i = 0; i < ledger.moments.size(); ++i) {
+    if (ledger.moments[i].kind != kind) continue;
+    rows.clear();
+    int64_t sum = 0;
+    for (const profile::LedgerRow& row : ledger.rows) {
+      if (row.moment != i) continue;
+      rows[{row.part, row.owner}] += static_cast<int64_t>(row.bytes.value);
+      sum += static_cast<int64_t>(row.bytes.value);
+    }
+    EXPECT_EQ(static_cast<double>(sum), ledger.moments[i].used.value);
+  }
+  return rows;
+}
+
+std::optional<profile::MemoryLedger> ledger_of(RecordedMemory& memory,
+                                               const llm::ModelSpec* model = nullptr,
+                                               const Stages& stages = {}) {
+  Diagnostics diagnostics;
+  const trace::Trace trace = memory.freeze();
+  return find_memory_ledger(trace, stages, model, diagnostics);
+}
+
+int64_t mib(int64_t number) { return number << 20U; }
+
+// Sizes as a program of known allocations had them on an H200.
+TEST(MemoryLedger, ExplainsEveryByteOfKnownAllocations) {
+  RecordedMemory memory;
+  memory.profiler(9 * kMiB);
+  memory.read(0, 50 * kMiB, Moment::before_context);
+  memory.read(kSecond, (50 + 518) * kMiB);
+  const Nanoseconds load = 2 * kSecond;
+  memory.add(load, {.address = kHeap, .bytes = 512 * kMiB, .library = "/app/libengine.so"});
+  memory.add(load, {.address = kHeap + 512 * kMiB, .bytes = 3 * kMiB});
+  memory.add(load, {.address = kHeap + 516 * kMiB, .bytes = 1000});
+  memory.add(load, {.address = kHeap + 600 * kMiB, .bytes = 256 * kMiB});
+  memory.add(load + 1, {.action = MemoryAction::release, .address = kHeap + 600 * kMiB});
+  memory.add(load, {.address = kHeap + 2048 * kMiB,
+                    .bytes = 67'239'936,  // 64.125 MiB: 33 pages
+                    .library = "/lib/libcublas.so.13"});
+  memory.add(load, {.address = kHeap + 4096 * kMiB,
+                    .bytes = 128 * kMiB,
+                    .owner = 0x5000,
+                    .pool_bytes = 160 * kMiB});
+  memory.add(load,
+             {.kind = AllocationKind::managed, .address = kHeap + 8192 * kMiB, .bytes = 32 * kMiB});
+  memory.add(load, {.kind = AllocationKind::pinned, .address = 0x7000'0000, .bytes = 64 * kMiB});
+  memory.add(load, {.kind = AllocationKind::module_variable, .address = 0x100, .bytes = 4 * kMiB});
+  memory.add(load, {.action = MemoryAction::create, .bytes = 256 * kMiB, .owner = 7});
+  // 512 + 4 + 2 + 66 of pages, 160 of the pool, 128 managed, 256 virtual, 1 that nothing explains.
+  const uint64_t used = 50 + 518 + 512 + 4 + 2 + 66 + 160 + 128 + 256 - 1;
+  memory.read(3 * kSecond, used * kMiB);
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  const auto rows = rows_of(*ledger, LedgerMomentKind::end);
+  const std::map<std::pair<LedgerPart, std::string>, int64_t> expected = {
+      {{LedgerPart::other_processes, ""}, mib(50)},
+      {{LedgerPart::driver_reserved, ""}, mib(600)},
+      {{LedgerPart::context, ""}, mib(518 - 9)},
+      {{LedgerPart::library_workspace, "cuBLAS"}, 67'239'936},
+      {{LedgerPart::allocations, "libengine.so"}, mib(512)},
+      {{LedgerPart::allocations, ""}, mib(3) + 1000},
+      {{LedgerPart::pool, ""}, mib(128)},
+      {{LedgerPart::pool_unused, ""}, mib(32)},
+      {{LedgerPart::vmm, ""}, mib(256)},
+      {{LedgerPart::managed, ""}, mib(127)},
+      {{LedgerPart::rounding, ""}, mib(4 + 2 + 66) - mib(3) - 1000 - 67'239'936},
+      {{LedgerPart::profiler, "CUPTI"}, mib(9)},
+      {{LedgerPart::rest, ""}, 0},
+  };
+  EXPECT_EQ(rows, expected);
+  EXPECT_TRUE(ledger->moments.back().closes);
+}
+
+TEST(MemoryLedger, GrowthThatNothingExplainsIsTheRest) {
+  RecordedMemory memory;
+  memory.read(0, 0, Moment::before_context);
+  memory.read(kSecond, 500 * kMiB);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
+  memory.read(3 * kSecond, 700 * kMiB);
+  memory.add(4 * kSecond, {.action = MemoryAction::module_loaded, .bytes = kMiB});
+  memory.read(5 * kSecond, 720 * kMiB);
+  memory.add(6 * kSecond, {.action = MemoryAction::graph_instantiated});
+  memory.read(7 * kSecond, 728 * kMiB, Moment::end);
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  auto rows = rows_of(*ledger, LedgerMomentKind::end);
+  EXPECT_EQ((rows[{LedgerPart::rest, ""}]), mib(100));
+  EXPECT_EQ((rows[{LedgerPart::context, ""}]), mib(520));
+  EXPECT_EQ((rows[{LedgerPart::graphs, ""}]), mib(8));
+  EXPECT_FALSE(ledger->moments.back().closes);
+}
+
+TEST(MemoryLedger, AReadingNextToAChangeIsNotUsed) {
+  RecordedMemory memory;
+  memory.read(0, 0, Moment::before_context);
+  memory.read(kSecond, 500 * kMiB);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
+  memory.read(2 * kSecond + 1'000'000, 500 * kMiB);  // began before the allocation
+  memory.read(3 * kSecond, 600 * kMiB);
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  EXPECT_EQ((rows_of(*ledger, LedgerMomentKind::end)[{LedgerPart::rest, ""}]), 0);
+}
+
+TEST(MemoryLedger, OtherProcessesAreFollowedIfNvmlListsThem) {
+  RecordedMemory memory;
+  memory.read(0, 50 * kMiB, Moment::before_context, 40 * kMiB);
+  memory.read(kSecond, 550 * kMiB, Moment::running, 40 * kMiB);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
+  memory.read(3 * kSecond, 950 * kMiB, Moment::end, 340 * kMiB);
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  auto rows = rows_of(*ledger, LedgerMomentKind::end);
+  EXPECT_EQ((rows[{LedgerPart::other_processes, ""}]), mib(350));
+  EXPECT_EQ((rows[{LedgerPart::rest, ""}]), 0);
+}
+
+TEST(MemoryLedger, NeedsARecordingFromTheStart) {
+  for (const auto reason : {trace::TracingReason::program_start, trace::TracingReason::command}) {
+    RecordedMemory memory;
+    memory.tracing(1, trace::TracingState::tracing, reason);
+    memory.read(0, 0, Moment::before_context);
+    memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
+    memory.read(3 * kSecond, 600 * kMiB);
+    const auto ledger = ledger_of(memory);
+    EXPECT_EQ(ledger.has_value(), reason == trace::TracingReason::program_start);
+  }
+}
+
+TEST(MemoryLedger, EndsWhereTheRecordingEnds) {
+  RecordedMemory memory;
+  memory.tracing(1, trace::TracingState::tracing, trace::TracingReason::program_start);
+  memory.tracing(4 * kSecond, trace::TracingState::detached, trace::TracingReason::step_limit);
+  memory.read(0, 0, Moment::before_context);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
+  memory.read(3 * kSecond, 600 * kMiB);
+  memory.read(5 * kSecond, 900 * kMiB);
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  EXPECT_EQ(ledger->moments.back().used.value, static_cast<double>(1200 * kMiB));
+}
+
+TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {
+  RecordedMemory memory;
+  const auto is = [](MemoryAction action, uint64_t owner, uint64_t address = 0) {
+    return RecordedMemory::Event{.action = action,
+                                 .kind = AllocationKind::unknown,
+                                 .address = address,
+                                 .bytes = 2 * kMiB,
+                                 .owner = owner};
+  };
+  using enum MemoryAction;
+  memory.add(1, is(create, 7));
+  memory.add(2, is(map, 7, kVirtual));
+  memory.add(3, is(release_handle, 7));
+  // The number is used again while the first is still mapped.
+  memory.add(4, is(create, 7));
+  memory.add(5, is(unmap, 0, kVirtual));
+  memory.add(6, is(retain_handle, 7));
+  memory.add(7, is(release_handle, 7));
+  memory.add(8, is(release_handle, 7));
+  memory.add(9, is(map, 99, kVirtual + 4 * kMiB));  // another process's
+  const trace::Trace trace = memory.freeze();
+  LiveMemory live(trace.memory_events, memory.process());
+  std::vector<uint64_t> counts;
+  for (Nanoseconds time = 1; time < 10; ++time) {
+    live.advance_to(time);
+    counts.push_back(live.virtual_memory(memory.device()).count);
+  }
+  EXPECT_EQ(counts, (std::vector<uint64_t>{1, 1, 1, 2, 1, 1, 1, 0, 0}));
+}
+
+// With expandable segments CUPTI records each mapping as an allocation, of the wrong library.
+TEST(LiveMemory, MappingsAreNotAllocations) {
+  RecordedMemory memory;
+  memory.add(1, {.action = MemoryAction::create, .bytes = 20 * kMiB, .owner = 7, .correlation = 4});
+  memory.add(2, {.address = kVirtual, .bytes = 20 * kMiB, .correlation = 5});
+  memory.add(3, {.action = MemoryAction::map,
+                 .address = kVirtual,
+                 .bytes = 20 * kMiB,
+                 .owner = 7,
+                 .correlation = 5});
+  memory.add(4, {.address = kVirtual + 4 * kMiB, .bytes = 2 * kMiB});
+  memory.add(5, {.address = kHeap, .bytes = 4 * kMiB});
+  const trace::Trace trace = memory.freeze();
+  LiveMemory live(trace.memory_events, memory.process());
+  live.advance_to(10);
+  EXPECT_EQ(live.allocations().size(), 1U);
+  EXPECT_EQ(live.virtual_memory(memory.device()).bytes, 20 * kMiB);
+}
+
+TEST(LiveMemory, SmallAllocationsShareAPage) {
+  RecordedMemory memory;
+  memory.add(1, {.address = kHeap, .bytes = 512});
+  memory.add(1, {.address = kHeap + 512, .bytes = 512});
+  memory.add(1, {.address = kHeap + 2 * kMiB, .bytes = 2 * kMiB + 1});
+  const trace::Trace trace = memory.freeze();
+  LiveMemory live(trace.memory_events, memory.process());
+  live.advance_to(10);
+  // 3 pages.
+  EXPECT_EQ(live.rounding(memory.device()), 6 * kMiB - 1024 - 2 * kMiB - 1);
+}
+
+TEST(AllocatingLibraries, AreKnownByTheirFiles) {
+  const auto of = [](std::string_view path) {
+    const AllocatingLibrary library = allocating_library(path);
+    return std::pair(library.part, library.name);
+  };
+  EXPECT_EQ(of("/x/nvidia/cublas/lib/libcublasLt.so.13"),
+            std::pair(LedgerPart::library_workspace, std::string("cuBLAS")));
+  EXPECT_EQ(of("/x/torch/lib/libc10_cuda.so"),
+            std::pair(LedgerPart::framework, std::string("PyTorch")));
+  EXPECT_EQ(of("/opt/llama/libggml-cuda.so"),
+            std::pair(LedgerPart::allocations, std::string("libggml-cuda.so")));
+  EXPECT_EQ(of(""), std::pair(LedgerPart::allocations, std::string()));
+}
+
+// 4 layers of 2 KV heads of 64 values, in 2 bytes: 2,048 bytes per token.
+llm::ModelSpec small_model() {
+  llm::ModelSpec model;
+  model.hidden = 256;
+  model.intermediate = 1024;
+  model.heads = 4;
+  model.kv_heads = 2;
+  model.head_dim = 64;
+  model.vocabulary = 32000;
+  model.tied_embeddings = true;
+  model.layers.resize(4);
+  return model;
+}
+
+TEST(ModelAllocations, HaveTheSizeOfTheModelsParts) {
+  const llm::ModelSpec model = small_model();
+  const auto weights = static_cast<uint64_t>(llm::weight_bytes(model));
+  const uint64_t cache = 2048 * 4096;
+  const auto found = find_model_allocations({weights + 512, cache, 123'456'789}, model);
+  EXPECT_EQ(found.weights, (std::vector<size_t>{0}));
+  EXPECT_EQ(found.kv_cache, (std::vector<size_t>{1}));
+}
+
+TEST(ModelAllocations, OfEachLayerAreOneCache) {
+  const uint64_t of_layer = uint64_t{2048} * 4096 / 8;  // keys, values of 4 layers
+  const auto found = find_model_allocations(std::vector<uint64_t>(8, of_layer), small_model());
+  EXPECT_EQ(found.kv_cache.size(), 8U);
+  EXPECT_TRUE(found.weights.empty());
+}
+
+TEST(ModelAllocations, AreNotClaimedIfSeveralFit) {
+  const llm::ModelSpec model = small_model();
+  const auto weights = static_cast<uint64_t>(llm::weight_bytes(model));
+  const auto found = find_model_allocations({weights, weights + 1, 2048 * 256, 2048 * 512}, model);
+  EXPECT_TRUE(found.weights.empty());
+  EXPECT_TRUE(found.kv_cache.empty());
+}
+
+// A faulty configuration may give any size.
+TEST(ModelAllocations, OfNoModelAreNone) {
+  const auto found = find_model_allocations({0, 1, 2048}, llm::ModelSpec());
+  EXPECT_TRUE(found.weights.empty());
+  EXPECT_TRUE(found.kv_cache.empty());
+}
+
+}  // namespace
+}  // namespace llmprof::analysis

@@ -1,0 +1,75 @@
+#include "analysis/memory_ledger/model_allocations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "llm/cost.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// A file's alignment of tensors, and small tensors that a configuration does not state.
+constexpr double kLargerWeights = 1.005;
+
+bool fits_weights(uint64_t bytes, double expected) {
+  const auto actual = static_cast<double>(bytes);
+  return expected > 0 && actual >= expected / kLargerWeights && actual <= expected * kLargerWeights;
+}
+
+// All weights in one allocation; engines may keep the input embedding on the host.
+std::vector<size_t> find_weights(const std::vector<uint64_t>& bytes, const llm::ModelSpec& model) {
+  const double all = llm::weight_bytes(model);
+  const double embedding = static_cast<double>(model.vocabulary) * model.hidden * model.dtype.bytes;
+  std::vector<size_t> found;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const bool whole = fits_weights(bytes[i], all);
+    const bool rest = !model.tied_embeddings && fits_weights(bytes[i], all - embedding);
+    if (whole || rest) found.push_back(i);
+  }
+  // Of several, any may be meant.
+  if (found.size() > 1) found.clear();
+  return found;
+}
+
+// Whether it holds a whole number of tokens, in blocks as engines allocate them.
+bool holds_tokens(uint64_t bytes, double per_token, uint64_t block) {
+  constexpr double kMostPerToken = 1e12;
+  if (per_token < 1 || per_token > kMostPerToken || per_token != std::floor(per_token))
+    return false;
+  const uint64_t of_block = static_cast<uint64_t>(per_token) * block;
+  return bytes >= of_block && bytes % of_block == 0;
+}
+
+// One allocation for all layers; or one for each layer, or for its keys and its values.
+std::vector<size_t> find_cache(const std::vector<uint64_t>& bytes, const std::vector<size_t>& taken,
+                               const llm::ModelSpec& model) {
+  constexpr uint64_t kTokensOfOne = 256;
+  constexpr uint64_t kTokensOfMany = 16;
+  const double per_token = llm::kv_bytes_per_token(model);
+  std::map<uint64_t, std::vector<size_t>> by_size;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (std::ranges::find(taken, i) == taken.end()) by_size[bytes[i]].push_back(i);
+  }
+  std::vector<std::vector<size_t>> found;
+  const size_t layers = model.layers.size();
+  for (const auto& [size, rows] : by_size) {
+    const bool per_layer = layers > 1 && (rows.size() == layers || rows.size() == 2 * layers);
+    const bool fits = per_layer ? holds_tokens(size * rows.size(), per_token, kTokensOfMany)
+                                : rows.size() == 1 && holds_tokens(size, per_token, kTokensOfOne);
+    if (fits) found.push_back(rows);
+  }
+  return found.size() == 1 ? found.front() : std::vector<size_t>();
+}
+
+}  // namespace
+
+ModelAllocations find_model_allocations(const std::vector<uint64_t>& bytes,
+                                        const llm::ModelSpec& model) {
+  ModelAllocations found;
+  found.weights = find_weights(bytes, model);
+  found.kv_cache = find_cache(bytes, found.weights, model);
+  return found;
+}
+
+}  // namespace llmprof::analysis

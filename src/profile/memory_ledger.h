@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/quantity.h"
+#include "profile/vocabulary.h"
+
+// What every byte of a GPU's memory is used for, at moments of a run (docs/memory.md).
+namespace llmprof::profile {
+
+enum class LedgerMomentKind : uint8_t { after_load, stage_peak, steady_decode, peak, end };
+constexpr auto words_of(LedgerMomentKind /*of*/) {
+  using enum LedgerMomentKind;
+  return vocabulary<LedgerMomentKind>({
+      {after_load, "the last reading before the first stage"},
+      {stage_peak, "the reading of a stage with most memory in use"},
+      {steady_decode, "the reading in the middle of the longest decode"},
+      {peak, "the reading with most memory in use"},
+      {end, "the last reading"},
+  });
+}
+
+enum class LedgerPart : uint8_t {
+  other_processes,
+  driver_reserved,
+  context,
+  weights,
+  kv_cache,
+  graphs,
+  library_workspace,
+  framework,
+  allocations,
+  pool,
+  pool_unused,
+  vmm,
+  managed,
+  rounding,
+  profiler,
+  rest,
+};
+constexpr auto words_of(LedgerPart /*of*/) {
+  using enum LedgerPart;
+  return vocabulary<LedgerPart>({
+      {other_processes, "processes other than the recorded one"},
+      {driver_reserved, "what the driver keeps for itself"},
+      {context, "the CUDA context and the code of loaded modules"},
+      {weights, "allocations of the size of the model's weights"},
+      {kv_cache, "allocations of the size of the model's KV cache"},
+      {graphs, "instantiated CUDA graphs"},
+      {library_workspace, "allocations of NVIDIA's libraries"},
+      {framework, "what a framework's allocator holds, whatever the program uses of it"},
+      {allocations, "other allocations, by the library that made them"},
+      {pool, "allocations in pools (cudaMallocAsync)"},
+      {pool_unused, "free memory of pools"},
+      {vmm, "virtual memory (cuMemCreate), as expandable segments of PyTorch"},
+      {managed, "managed memory on the GPU"},
+      {rounding, "what the driver adds to allocations: it gives out 2 MiB at a time"},
+      {profiler, "buffers of CUPTI"},
+      {rest, "used, but explained by nothing above; negative if the rows explain more"},
+  });
+}
+
+enum class LedgerBasis : uint8_t {
+  reading,
+  recorded,
+  addresses,
+  stated,
+  model_size,
+  difference,
+  remainder,
+};
+constexpr auto words_of(LedgerBasis /*of*/) {
+  using enum LedgerBasis;
+  return vocabulary<LedgerBasis>({
+      {reading, "read from NVML"},
+      {recorded, "sum of recorded allocations that were not released"},
+      {addresses, "pages of 2 MiB that recorded allocations touch, without their own bytes"},
+      {stated, "stated by the driver (pools) or CUPTI (its buffers)"},
+      {model_size, "recorded, and of the size that follows from the model's configuration"},
+      {difference, "growth between readings that no recorded allocation explains"},
+      {remainder, "what is used minus all other rows"},
+  });
+}
+
+struct LedgerMoment {
+  std::string device;
+  LedgerMomentKind kind = LedgerMomentKind::peak;
+  std::optional<std::string> stage;
+  Milliseconds time;
+  Bytes total;
+  Bytes used;
+  std::optional<Bytes> own;
+  bool closes = false;
+
+  void fields(auto& field) const {
+    field("device", device, "the GPU");
+    field("kind", kind, "which moment");
+    field("stage", stage, "the stage of a stage_peak or steady_decode; null otherwise");
+    field("time_ms", time, "time since the first reading of this GPU");
+    field("total_bytes", total, "the GPU's memory");
+    field("used_bytes", used,
+          "what is used or reserved, according to NVML: the sum of the moment's rows, exactly");
+    field("own_bytes", own,
+          "what NVML attributes to the recorded process; null if it does not say");
+    field("closes", closes,
+          "whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction");
+  }
+};
+
+struct LedgerRow {
+  uint64_t moment = 0;
+  LedgerPart part = LedgerPart::rest;
+  std::string owner;
+  Bytes bytes;
+  uint64_t allocations = 0;
+  LedgerBasis basis = LedgerBasis::remainder;
+
+  void fields(auto& field) const {
+    field("moment", moment, "index in moments");
+    field("part", part, "what the memory is used for");
+    field("owner", owner, "the library that allocated it; empty if unknown, or if none did");
+    field("bytes", bytes, "bytes, without rounding by the driver");
+    field("allocations", allocations, "recorded allocations among them");
+    field("basis", basis, "how it is known");
+  }
+};
+
+struct MemoryLedger {
+  uint64_t events = 0;
+  uint64_t readings = 0;
+  std::vector<LedgerMoment> moments;
+  std::vector<LedgerRow> rows;
+
+  void fields(auto& field) const {
+    field("events", events, "recorded allocations, releases and mappings");
+    field("readings", readings, "readings of GPU memory by NVML");
+    field("moments", moments, "moments, by GPU");
+    field("rows", rows, "what the memory is used for, by moment");
+  }
+};
+
+}  // namespace llmprof::profile

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "readers/nsys_sqlite/tables.h"
+
+namespace llmprof::readers {
+
+// Allocations and releases of memory (nsys profile --cuda-memory-usage true); nothing without them.
+// Rows that cannot be right are skipped and counted.
+void read_nsys_memory_events(const NsysSchema& schema, trace::TraceBuilder& builder,
+                             NsysPlaces& places);
+
+}  // namespace llmprof::readers
