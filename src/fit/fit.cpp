@@ -41,6 +41,16 @@ llm::GpuSpec find_gpu(const std::string& name, const config::ConfFiles& conf) {
   return *found;
 }
 
+// Its errors name the option of other commands; here the model is an argument.
+llm::ModelSpec load_model(const std::string& what, const config::ConfFiles& conf) {
+  constexpr std::string_view kOption = "--model ";
+  auto model = llm::load_model_spec(what, conf);
+  if (!model && model.error().message.starts_with(kOption)) {
+    model.error().message.erase(0, kOption.size());
+  }
+  return needed(std::move(model));
+}
+
 Engine find_engine(const std::string& name) {
   if (const auto engine = profile::find_word<Engine>(name)) return *engine;
   give_up(ErrorKind::usage, fmt::format("--engine {}: unknown; available: {}", to_printable(name),
@@ -191,8 +201,7 @@ Result<Answer> answer(const Question& question) {
     const config::ConfFiles conf = needed(config::ConfFiles::open(question.config_folder));
     const llm::GpuSpec gpu = find_gpu(question.gpu, conf);
     std::vector<std::string> notes;
-    const Request request =
-        make_request(question, needed(llm::load_model_spec(question.model, conf)), notes);
+    const Request request = make_request(question, load_model(question.model, conf), notes);
     Answer result = answer_request(request, gpu);
     if (gpu.memory_is_nominal) {
       notes.push_back(

@@ -13,6 +13,7 @@ using Place = CachingAllocator::Place;
 
 constexpr uint64_t kFloat = 4;
 constexpr uint64_t kIndex = 8;
+constexpr uint64_t kWidestFusedHead = 256;
 // PyTorch gives cuBLAS this workspace per stream on Hopper.
 constexpr uint64_t kWorkspace = 32ULL << 20U;
 
@@ -113,12 +114,7 @@ ForwardPass::Tensor ForwardPass::rotated(uint64_t values) {
 }
 
 uint64_t ForwardPass::cached_tokens(size_t layer) const {
-  const uint64_t window = model_.layers[layer].window;
-  return window == 0 ? request_.context : std::min<uint64_t>(window, request_.context);
-}
-
-uint64_t ForwardPass::seen_tokens(size_t layer) const {
-  return std::max(cached_tokens(layer), tokens_);
+  return fit::cached_tokens(request_, model_.layers[layer]);
 }
 
 void ForwardPass::make_cache(size_t layer) {
@@ -148,18 +144,41 @@ void ForwardPass::make_cache(size_t layer) {
   before_ += added;
 }
 
-// torch's fused attention with a mask: keys and values are copied once per query head, and the mask
-// is converted to numbers for the whole batch.
-ForwardPass::Tensor ForwardPass::product_attention(size_t layer, uint64_t heads, uint64_t kv_heads,
-                                                   uint64_t key_width, uint64_t value_width) {
-  const uint64_t seen = seen_tokens(layer);
-  const bool repeats = heads != kv_heads;
-  const uint64_t repeated = repeats ? request_.batch * heads * seen : 0;
-  const Tensor keys = make(repeated * key_width);
-  const Tensor values = make(repeated * value_width);
-  const Tensor mask = make(request_.batch * tokens_ * seen);
-  const Tensor output = make(rows_ * heads * value_width);
+// In prefill, queries attend to the prompt itself, without a mask. In decode there is a mask, for
+// which keys and values are copied once per query head, and which is converted to numbers for the
+// whole batch.
+ForwardPass::Tensor ForwardPass::product_attention(size_t layer, const Heads& heads) {
+  const uint64_t output_values = rows_ * heads.queries * heads.value_width;
+  const bool repeats = heads.queries != heads.keys;
+  if (tokens_ > 1) {
+    // None of the fused kernels shares 32-bit or very wide heads of keys among queries.
+    const bool is_fused = value_bytes_ != kFloat && heads.key_width <= kWidestFusedHead;
+    return repeats && !is_fused ? attention_by_scores(heads) : make(output_values);
+  }
+  const uint64_t seen = cached_tokens(layer);
+  const uint64_t repeated = repeats ? request_.batch * heads.queries * seen : 0;
+  const Tensor keys = make(repeated * heads.key_width);
+  const Tensor values = make(repeated * heads.value_width);
+  const Tensor mask = make(request_.batch * seen);
+  const Tensor output = make(output_values);
   free(mask, keys, values);
+  return output;
+}
+
+// Products of matrices, which keep all scores and their softmax.
+ForwardPass::Tensor ForwardPass::attention_by_scores(const Heads& heads) {
+  const uint64_t pairs = rows_ * heads.queries * tokens_;
+  const Tensor mask = make_bytes(tokens_ * tokens_ * kFloat);
+  const Tensor query = make(rows_ * heads.queries * heads.key_width);
+  const Tensor keys = make(rows_ * heads.queries * heads.key_width);
+  const Tensor values = make(rows_ * heads.queries * heads.value_width);
+  const Tensor scaled_keys = make(rows_ * heads.queries * heads.key_width);
+  const Tensor scores = make_bytes(pairs * kFloat);
+  free(scaled_keys);
+  const Tensor softmax = make_bytes(pairs * kFloat);
+  free(scores);
+  const Tensor output = make(rows_ * heads.queries * heads.value_width);
+  free(softmax, query, keys, values, mask);
   return output;
 }
 
@@ -182,11 +201,15 @@ ForwardPass::Tensor ForwardPass::full_attention(size_t layer, Tensor input) {
   const Tensor turned_key = rotated(rows_ * kv_heads_ * model_.head_dim);
   free(query, key);
   make_cache(layer);
-  free(turned_key, value);
+  // Decode goes on with the cache in place of the new keys and values.
+  const bool is_decode = tokens_ == 1;
+  if (is_decode) free(turned_key, value);
   const Tensor mixed =
-      product_attention(layer, heads_, kv_heads_, model_.head_dim, model_.head_dim);
+      product_attention(layer, {heads_, kv_heads_, model_.head_dim, model_.head_dim});
   const Tensor output = linear(rows_ * model_.hidden);
-  free(mixed, turned_query, gate, input);
+  free(mixed, turned_query);
+  if (!is_decode) free(turned_key, value);
+  free(gate, input);
   return output;
 }
 
@@ -212,7 +235,7 @@ ForwardPass::Tensor ForwardPass::latent_attention(size_t layer, Tensor input) {
   const Tensor whole_key = make(rows_ * heads_ * key_width);
   make_cache(layer);
   free(whole_key);
-  const Tensor mixed = product_attention(layer, heads_, heads_, key_width, latent.value_dim);
+  const Tensor mixed = product_attention(layer, {heads_, heads_, key_width, latent.value_dim});
   const Tensor output = linear(rows_ * model_.hidden);
   free(mixed, whole_query, turned_key, turned_query, expanded, narrow, query, input);
   return output;
@@ -314,7 +337,7 @@ void ForwardPass::run(uint64_t tokens) {
   const uint64_t width = model_.hidden;
   const uint64_t rotary = tokens * model_.head_dim;
   const Tensor embedded = make(rows_ * width);
-  const Tensor mask = make_bytes(tokens * request_.context);
+  const Tensor mask = tokens == 1 ? make_bytes(request_.context) : CachingAllocator::kNone;
   const Tensor frequencies = make_bytes(rotary / 2 * kFloat);
   const Tensor angles = make_bytes(rotary * kFloat);
   free(frequencies);

@@ -34,6 +34,13 @@ class ForwardPass {
  private:
   using Tensor = CachingAllocator::Tensor;
 
+  struct Heads {
+    uint64_t queries = 1;
+    uint64_t keys = 1;
+    uint64_t key_width = 1;
+    uint64_t value_width = 1;
+  };
+
   Tensor make(uint64_t values);  // of the model's dtype
   Tensor make_bytes(uint64_t bytes);
   template <class... Tensors>
@@ -50,14 +57,12 @@ class ForwardPass {
   Tensor full_attention(size_t layer, Tensor input);
   Tensor latent_attention(size_t layer, Tensor input);
   Tensor linear_attention(size_t layer, Tensor input);
-  Tensor product_attention(size_t layer, uint64_t heads, uint64_t kv_heads, uint64_t key_width,
-                           uint64_t value_width);
+  Tensor product_attention(size_t layer, const Heads& heads);
+  Tensor attention_by_scores(const Heads& heads);
   Tensor feed_forward(uint64_t size);
   Tensor mixture();
   Tensor layer(size_t index, Tensor input, Tensor embedded);
-  // Tokens that a layer's cache holds, and those that a pass attends to.
   [[nodiscard]] uint64_t cached_tokens(size_t layer) const;
-  [[nodiscard]] uint64_t seen_tokens(size_t layer) const;
 
   const Request& request_;
   const llm::ModelSpec& model_;
