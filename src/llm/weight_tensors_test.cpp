@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "llm/cost.h"
-#include "testing/temporary_folder.h"
 
 namespace llmprof::llm {
 namespace {
