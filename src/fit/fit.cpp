@@ -102,6 +102,9 @@ void check(const Question& question, const Request& request) {
     give_up(ErrorKind::usage, fmt::format("--prompt-tokens {} is more than --context {}",
                                           request.prompt_tokens, request.context));
   }
+  if (question.tp > 1 && request.engine == Engine::llama_cpp) {
+    give_up(ErrorKind::usage, "--tp: llama.cpp is computed for one GPU only; leave it out");
+  }
   if (question.tp > request.model.heads) {
     give_up(ErrorKind::usage, fmt::format("--tp {} is more than the model's {} heads", question.tp,
                                           request.model.heads));

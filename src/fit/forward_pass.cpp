@@ -127,7 +127,7 @@ void ForwardPass::make_cache(size_t layer) {
     allocator_.allocate(whole_bytes(batch * state.convolution * model_.dtype.bytes));
     allocator_.allocate(whole_bytes(batch * state.recurrent * kFloat));
   } else {
-    const double tokens = static_cast<double>(request_.batch * cached_tokens(layer));
+    const auto tokens = static_cast<double>(request_.batch * cached_tokens(layer));
     double key = static_cast<double>(kv_heads_) * model_.head_dim;
     double value = key;
     if (model_.latent) {

@@ -18,7 +18,7 @@ constexpr double kFloat = 4;
 // Bytes per weight: those of a block, divided by its weights.
 constexpr double kF32 = 4;
 constexpr double kF16 = 2;
-constexpr double kQ8_0 = 34.0 / 32;
+constexpr double kQ8 = 34.0 / 32;
 constexpr double kQ6K = 210.0 / 256;
 constexpr double kQ5K = 176.0 / 256;
 constexpr double kQ4K = 144.0 / 256;
@@ -37,7 +37,7 @@ constexpr std::array<GgufFormat, 14> kFormats = {{
     {"f32", kF32, kF32, kF32},
     {"f16", kF16, kF16, kF16},
     {"bf16", kF16, kF16, kF16},
-    {"q8_0", kQ8_0, kQ8_0, kQ8_0},
+    {"q8_0", kQ8, kQ8, kQ8},
     {"q6_k", kQ6K, kQ6K, kQ6K},
     {"q5_1", 24.0 / 32, kQ6K, 24.0 / 32},
     {"q5_0", 22.0 / 32, kQ6K, 22.0 / 32},
