@@ -82,7 +82,8 @@ void ForwardPass::prepare() {
   make_bytes(kIndex);
 }
 
-// The square and the product are 32-bit floats; other dtypes are converted first.
+// The square and the product are 32-bit floats; other dtypes are converted first, and that copy
+// lives until the product is converted back.
 ForwardPass::Tensor ForwardPass::norm(uint64_t rows, uint64_t width) {
   const bool converts = value_bytes_ != kFloat;
   const Tensor wide = converts ? make_bytes(rows * width * kFloat) : CachingAllocator::kNone;
@@ -93,8 +94,9 @@ ForwardPass::Tensor ForwardPass::norm(uint64_t rows, uint64_t width) {
   const Tensor inverse = make_bytes(rows * kFloat);
   free(shifted);
   const Tensor product = make_bytes(rows * width * kFloat);
-  free(inverse, wide);
+  free(inverse);
   const Tensor narrow = converts ? make(rows * width) : CachingAllocator::kNone;
+  free(wide);
   const Tensor output = make(rows * width);
   free(narrow, product, variance);
   return output;
@@ -206,10 +208,10 @@ ForwardPass::Tensor ForwardPass::full_attention(size_t layer, Tensor input) {
   if (is_decode) free(turned_key, value);
   const Tensor mixed =
       product_attention(layer, {heads_, kv_heads_, model_.head_dim, model_.head_dim});
-  const Tensor output = linear(rows_ * model_.hidden);
-  free(mixed, turned_query);
+  free(turned_query);
   if (!is_decode) free(turned_key, value);
-  free(gate, input);
+  const Tensor output = linear(rows_ * model_.hidden);
+  free(mixed, gate, input);
   return output;
 }
 
@@ -234,10 +236,10 @@ ForwardPass::Tensor ForwardPass::latent_attention(size_t layer, Tensor input) {
   const Tensor whole_query = make(rows_ * heads_ * key_width);
   const Tensor whole_key = make(rows_ * heads_ * key_width);
   make_cache(layer);
-  free(whole_key);
   const Tensor mixed = product_attention(layer, {heads_, heads_, key_width, latent.value_dim});
+  free(whole_query, whole_key);
   const Tensor output = linear(rows_ * model_.hidden);
-  free(mixed, whole_query, turned_key, turned_query, expanded, narrow, query, input);
+  free(mixed, turned_key, turned_query, expanded, narrow, query, input);
   return output;
 }
 
