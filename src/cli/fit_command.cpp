@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/needed.h"
 #include "base/text.h"
@@ -32,7 +34,7 @@ std::string verdict(const fit::Answer& answer) {
   const uint64_t difference =
       fits ? answer.gpu_bytes - answer.needed_bytes
            : answer.needed_bytes - std::min(answer.gpu_bytes, answer.needed_bytes);
-  return fmt::format("{} {} {}: it needs {} MiB of {} MiB, {} MiB {}.", answer.model,
+  return fmt::format("{} {} {}: it needs {} MiB of {} MiB; {} MiB {}.", answer.model,
                      fits ? "fits on one" : "does not fit on one", answer.gpu,
                      mib(answer.needed_bytes), mib(answer.gpu_bytes), mib(difference),
                      fits ? "are left" : "are missing");
@@ -70,11 +72,24 @@ report::Table row_table(const fit::Answer& answer) {
   return table;
 }
 
+// One row per format and context, one column per batch.
 report::Table alternative_table(const fit::Answer& answer) {
-  report::Table table = report::table_of("cache | #context | #batch | #MiB | fits");
+  report::Table table = report::table_of("cache | #context");
+  std::vector<uint64_t> batches;
   for (const fit::Alternative& other : answer.table) {
-    table.add(other.kv_cache, tokens(other.context), tokens(other.batch), mib(other.needed_bytes),
-              other.fits ? "yes" : "no");
+    if (std::ranges::find(batches, other.batch) == batches.end()) batches.push_back(other.batch);
+  }
+  for (const uint64_t batch : batches) {
+    table.columns.push_back(
+        {fmt::format("batch {} (MiB)", batch), report::Column::Kind::number, 0});
+  }
+  for (size_t i = 0; i < answer.table.size(); i += batches.size()) {
+    report::Row row = report::cells(answer.table[i].kv_cache, tokens(answer.table[i].context));
+    for (size_t at = i; at < std::min(i + batches.size(), answer.table.size()); ++at) {
+      const fit::Alternative& other = answer.table[at];
+      row.emplace_back(mib(other.needed_bytes) + (other.fits ? "" : " no"));
+    }
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -85,7 +100,7 @@ report::Document as_document(const fit::Answer& answer) {
   document.paragraph(setting(answer));
   document.add(row_table(answer));
   document.paragraph(largest(answer));
-  document.add_filled(alternative_table(answer), "Other batches and contexts:");
+  document.add_filled(alternative_table(answer), "Other batches and contexts (no: does not fit):");
   for (const std::string& note : answer.notes) document.note(note);
   return document;
 }

@@ -104,15 +104,14 @@ Need need_of(const Request& request, std::optional<uint64_t> gpu_bytes) {
   const bool is_static = request.engine == Engine::hf_static;
   add_driver(need, is_static && request.graphs);
   add_nccl(need, request.tp);
-  if (!is_static) {
+  if (is_static) {
+    std::optional<uint64_t> limit;
+    if (gpu_bytes) limit = *gpu_bytes - std::min(need.bytes(), *gpu_bytes);
+    add_static_engine(need, request, limit);
+  } else {
     add_llama_cpp(need, request);
     need.fits = !gpu_bytes || need.bytes() <= *gpu_bytes;
-    return need;
   }
-  const uint64_t outside = need.bytes();
-  const auto limit =
-      gpu_bytes ? std::optional(*gpu_bytes - std::min(outside, *gpu_bytes)) : std::nullopt;
-  add_static_engine(need, request, limit);
   std::ranges::stable_sort(need.rows, {}, &MemoryRow::kind);
   return need;
 }

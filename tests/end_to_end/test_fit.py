@@ -63,7 +63,7 @@ class Fit(unittest.TestCase):
     def test_a_model_that_does_not_fit_is_exit_code_5(self):
         done = run("fit", "llm/llama3_70b", "--gpu", "L4")
         self.assertEqual(done.returncode, 5)
-        self.assertRegex(done.stdout, r"Llama-3.*-70B does not fit on one L4: it needs [\d,]+ MiB of 23,034 MiB, [\d,]+ MiB are missing")
+        self.assertRegex(done.stdout, r"Llama-3.*-70B does not fit on one L4: it needs [\d,]+ MiB of 23,034 MiB; [\d,]+ MiB are missing")
         self.assertIn("Largest batch at a context of 4,096: none", done.stdout)
 
     def test_text_has_the_same_facts(self):
