@@ -97,6 +97,29 @@ void choose_formats(const Question& question, Request& request, std::vector<std:
   }
 }
 
+// Larger sizes would take long, or overflow: a thousand times those of the largest machines.
+void refuse_implausible(const Request& request) {
+  constexpr size_t kMostLayers = 1000;
+  constexpr double kMostBytes = 1e17;
+  const llm::ModelSpec& model = request.model;
+  if (model.layers.size() > kMostLayers) {
+    give_up(ErrorKind::usage, fmt::format("{}: 'num_hidden_layers' is {}; the limit here is {}",
+                                          model.source, model.layers.size(), kMostLayers));
+  }
+  const double heads = model.heads;
+  const double prompts = static_cast<double>(request.batch) * static_cast<double>(request.context);
+  const double width =
+      std::max({static_cast<double>(model.hidden), heads * model.head_dim,
+                static_cast<double>(model.intermediate), static_cast<double>(model.vocabulary)});
+  const double layers = static_cast<double>(model.layers.size());
+  const double scores = heads * static_cast<double>(request.prompt_tokens);
+  if (prompts * std::max(width * layers, scores) * sizeof(float) > kMostBytes) {
+    give_up(ErrorKind::usage,
+            fmt::format("--batch {} with --context {} is implausible for this model", request.batch,
+                        request.context));
+  }
+}
+
 void check(const Question& question, const Request& request) {
   if (request.prompt_tokens > request.context) {
     give_up(ErrorKind::usage, fmt::format("--prompt-tokens {} is more than --context {}",
@@ -109,10 +132,7 @@ void check(const Question& question, const Request& request) {
     give_up(ErrorKind::usage, fmt::format("--tp {} is more than the model's {} heads", question.tp,
                                           request.model.heads));
   }
-  constexpr double kMostTokens = 1e12;
-  if (static_cast<double>(request.batch) * static_cast<double>(request.context) > kMostTokens) {
-    give_up(ErrorKind::usage, "--batch times --context is above 1e12 tokens");
-  }
+  refuse_implausible(request);
 }
 
 Request make_request(const Question& question, llm::ModelSpec model,
