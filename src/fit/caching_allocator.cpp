@@ -3,13 +3,13 @@
 namespace llmprof::fit {
 namespace {
 
-constexpr uint64_t kMib = 1 << 20;
+constexpr uint64_t kOneMib = 1 << 20;
 constexpr uint64_t kSmallest = 512;
-constexpr uint64_t kLargestSmall = kMib;
-constexpr uint64_t kSmallSegment = 2 * kMib;
-constexpr uint64_t kLeastOwnSegment = 10 * kMib;
-constexpr uint64_t kSharedSegment = 20 * kMib;
-constexpr uint64_t kSegmentStep = 2 * kMib;
+constexpr uint64_t kLargestSmall = kOneMib;
+constexpr uint64_t kSmallSegment = 2 * kOneMib;
+constexpr uint64_t kLeastOwnSegment = 10 * kOneMib;
+constexpr uint64_t kSharedSegment = 20 * kOneMib;
+constexpr uint64_t kSegmentStep = 2 * kOneMib;
 
 uint64_t rounded_up(uint64_t bytes, uint64_t step) { return (bytes + step - 1) / step * step; }
 

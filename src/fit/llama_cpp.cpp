@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMicroBatch = 512;  // llama.cpp's default -ub
 constexpr uint64_t kCellPadding = 256;
-constexpr double kFloat = 4;
+constexpr double kFloatBytes = 4;
 
 // Bytes per weight: those of a block, divided by its weights.
 constexpr double kF32 = 4;
@@ -108,20 +108,20 @@ double compute_buffer(const Request& request) {
   const llm::ModelSpec& model = request.model;
   const double tokens =
       static_cast<double>(std::min<uint64_t>(kMicroBatch, request.batch * request.prompt_tokens));
-  const double logits = tokens * model.vocabulary / request.tp * kFloat;
-  const double hidden = tokens * model.hidden * kFloat;
+  const double logits = tokens * model.vocabulary / request.tp * kFloatBytes;
+  const double hidden = tokens * model.hidden * kFloatBytes;
   double inner = model.intermediate;
   if (model.mixture) {
     inner = std::max<double>(
         inner, static_cast<double>(model.mixture->expert_size) * model.mixture->experts_per_token);
   }
-  const double feed_forward = tokens * inner / request.tp * kFloat * (model.gated ? 2 : 1);
+  const double feed_forward = tokens * inner / request.tp * kFloatBytes * (model.gated ? 2 : 1);
   const double cells = static_cast<double>(request.batch * request.context);
-  const double mask = cells * tokens * (kFloat + kF16);
+  const double mask = cells * tokens * (kFloatBytes + kF16);
   return std::max(logits + hidden, feed_forward + 2 * hidden + mask);
 }
 
-uint64_t rounded(double bytes) { return static_cast<uint64_t>(std::llround(bytes)); }
+uint64_t buffer_bytes(double bytes) { return static_cast<uint64_t>(std::llround(bytes)); }
 
 }  // namespace
 
@@ -146,13 +146,13 @@ uint64_t llama_cpp_window(const Request& request, const llm::LayerSpec& layer) {
 void add_llama_cpp(Need& need, const Request& request) {
   const SequenceBytes sequence = sequence_bytes(request);
   const auto batch = static_cast<double>(request.batch);
-  need.add(Purpose::weights, "model buffer", rounded(model_buffer(request)), Basis::exact,
+  need.add(Purpose::weights, "model buffer", buffer_bytes(model_buffer(request)), Basis::exact,
            "each tensor in its GGUF format; an embedding that is not the head stays on the host");
-  need.add(Purpose::kv_cache, "keys and values", rounded(batch * sequence.whole), Basis::exact,
+  need.add(Purpose::kv_cache, "keys and values", buffer_bytes(batch * sequence.whole), Basis::exact,
            "batch x context x bytes per token; windows hold fewer tokens");
-  need.add(Purpose::kv_cache, "states of linear attention", rounded(batch * sequence.state),
+  need.add(Purpose::kv_cache, "states of linear attention", buffer_bytes(batch * sequence.state),
            Basis::exact, "batch x state per sequence");
-  need.add(Purpose::activations, "compute buffer", rounded(compute_buffer(request)),
+  need.add(Purpose::activations, "compute buffer", buffer_bytes(compute_buffer(request)),
            Basis::simulated, "logits of a micro-batch of 512 tokens, or a layer's feed-forward");
 }
 

@@ -7,7 +7,7 @@
 namespace llmprof::llm {
 namespace {
 
-const config::ConfFiles& shipped() {
+const config::ConfFiles& shipped_conf() {
   static const config::ConfFiles files = *config::ConfFiles::open(std::nullopt);
   return files;
 }
@@ -19,8 +19,8 @@ uint64_t parameters_of(const ModelSpec& model, uint32_t tp = 1) {
   return sum;
 }
 
-ModelSpec preset(const std::string& name) {
-  auto model = load_model_spec(name, shipped());
+ModelSpec preset_model(const std::string& name) {
+  auto model = load_model_spec(name, shipped_conf());
   EXPECT_TRUE(model) << model.error().message;
   return model ? std::move(*model) : ModelSpec();
 }
@@ -38,15 +38,15 @@ TEST(WeightTensors, CountTheParametersOfPublishedModels) {
         Published{"mixtral_8x7b", 46'702'792'704}, Published{"deepseek_v3", 671'026'419'200},
         Published{"llama3_70b", 70'553'706'496}, Published{"qwen2_7b", 7'615'616'512},
         Published{"gemma2_9b", 9'241'705'984}, Published{"phi2", 2'779'683'840}}) {
-    EXPECT_NEAR(static_cast<double>(parameters_of(preset(name))), static_cast<double>(parameters),
-                0.00001 * static_cast<double>(parameters))
+    EXPECT_NEAR(static_cast<double>(parameters_of(preset_model(name))),
+                static_cast<double>(parameters), 0.00001 * static_cast<double>(parameters))
         << name;
   }
 }
 
 TEST(WeightTensors, SumToTheCostModelsCounts) {
-  for (const std::string& name : shipped().names_in("model/llm")) {
-    const ModelSpec model = preset("llm/" + name);
+  for (const std::string& name : shipped_conf().names_in("model/llm")) {
+    const ModelSpec model = preset_model("llm/" + name);
     EXPECT_EQ(parameters_of(model), parameter_count(model)) << name;
     double bytes = 0;
     for (const WeightTensor& tensor : weight_tensors(model, 1)) {
@@ -58,7 +58,7 @@ TEST(WeightTensors, SumToTheCostModelsCounts) {
 
 // Two GPUs hold half of each matrix, and all norms.
 TEST(WeightTensors, AreSplitOverGpus) {
-  const ModelSpec model = preset("llama3_8b");
+  const ModelSpec model = preset_model("llama3_8b");
   const uint64_t norms = 65ULL * 4096;
   EXPECT_EQ(parameters_of(model, 2), (8'030'261'248 - norms) / 2 + norms);
 }
