@@ -32,6 +32,7 @@ constexpr auto kFunctions = std::to_array<CommandFunction>({{"run", run_command}
                                                             {"load", load_command},
                                                             {"artifacts", artifacts_command},
                                                             {"doctor", doctor_command},
+                                                            {"fit", fit_command},
                                                             {"arm", arm_command},
                                                             {"disarm", disarm_command},
                                                             {"version", version_command},

@@ -20,6 +20,7 @@ int open_command(const Arguments& arguments);
 int diff_command(const Arguments& arguments);
 int artifacts_command(const Arguments& arguments);
 int doctor_command(const Arguments& arguments);
+int fit_command(const Arguments& arguments);
 int load_command(const Arguments& arguments);
 int query_command(const Arguments& arguments);
 int export_command(const Arguments& arguments);

@@ -122,6 +122,7 @@ class PassCalculation {
     cost.parts.push_back({"embedding", 0, embedding_bytes(), 0});
     cost.parts.push_back(projections());
     cost.parts.push_back(attention());
+    if (model_.linear) cost.parts.push_back(linear_attention());
     if (layers_of(FeedForwardKind::dense) > 0) cost.parts.push_back(dense_feed_forward());
     if (layers_of(FeedForwardKind::mixture) > 0) add_mixture(cost);
     cost.parts.push_back({"norms", 0, norm_bytes(), 0});
@@ -160,7 +161,23 @@ class PassCalculation {
       flops += kFlopsPerWeight * sequences.cached() * layer_.latent_expansion;
     }
     return {model_.latent ? "attention projections (latent)" : "q, k, v, o projections",
-            layers() * flops, layers() * bytes_of(layer_.attention, model_.weights), 0};
+            layers_with_cache(model_) * flops,
+            layers_with_cache(model_) * bytes_of(layer_.attention, model_.weights), 0};
+  }
+
+  // Projections, and per token and head: decay, two products with the state, and its update. A
+  // pass reads and writes the state of each sequence once.
+  [[nodiscard]] CostLine linear_attention() const {
+    constexpr double kStatePasses = 4;
+    const double count = layers() - layers_with_cache(model_);
+    const LinearState state = linear_state(model_, tp_);
+    double sequences = 0;
+    for (const Attending& attending : pass_.sequences) sequences += attending.count;
+    const double state_bytes =
+        state.recurrent * sizeof(float) + state.convolution * model_.dtype.bytes;
+    return {"linear attention",
+            count * (multiply(layer_.linear) + 2 * kStatePasses * tokens_ * state.recurrent),
+            count * bytes_of(layer_.linear, model_.weights), count * 2 * sequences * state_bytes};
   }
 
   // FLOPs of one query with one key, for all heads of a GPU: the product with the key, and adding
@@ -183,6 +200,7 @@ class PassCalculation {
     part.kind = CostKind::attention;
     const double token_bytes = cached_values(model_, tp_) * model_.kv_cache.bytes;
     for (const LayerGroup& group : groups_) {
+      if (group.layer.attention == AttentionKind::linear) continue;
       double touched = tokens_;  // new tokens are written, older ones read
       for (const Attending& sequences : pass_.sequences) {
         part.flops +=
@@ -229,7 +247,10 @@ class PassCalculation {
 
   [[nodiscard]] double norm_bytes() const {
     const double last = model_.hidden * (model_.norm_bias ? 2.0 : 1.0);
-    return (layers() * layer_.norms + last) * model_.dtype.bytes;
+    const double with_cache = layers_with_cache(model_);
+    const double inside =
+        with_cache * layer_.attention_norms + (layers() - with_cache) * layer_.linear_norms;
+    return (layers() * layer_.norms + inside + last) * model_.dtype.bytes;
   }
 
   [[nodiscard]] CostLine head() const {

@@ -236,6 +236,24 @@ TEST(Cost, QuantizedWeightsAndCache) {
   EXPECT_EQ(cost.flops(), pass_cost(dense_graph(), kDecodeAt777, {}).flops());
 }
 
+// Three layers of linear attention, then one with a cache. Per layer of the former: a state of 4
+// heads of 8 x 8 floats, and 4 tokens of 2 x 2 x 8 keys and queries and 4 x 8 values.
+TEST(Cost, LinearAttentionReadsAStateOfFixedSize) {
+  const ModelSpec model = parsed(R"({"model_type": "qwen3_next", "hidden_size": 64,
+    "intermediate_size": 96, "num_hidden_layers": 4, "num_attention_heads": 4, "head_dim": 16,
+    "num_key_value_heads": 2, "vocab_size": 100, "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
+    "linear_conv_kernel_dim": 4, "dtype": "bfloat16"})");
+  const PassCost cost = pass_cost(model, {2, 1, 10, 1, 0}, {});
+  EXPECT_EQ(part(cost, "linear attention").kv_bytes, 3 * 2 * 2 * (256 * 4.0 + 64 * 4 * 2));
+  EXPECT_EQ(part(cost, "linear attention").weight_bytes,
+            3 * 2.0 * (64 * (64 + 32 + 2 * 4 + 32) + 64 * 4 + 2 * 4));
+  // Keys and values of 2 heads of 16, for 2 new and 20 cached tokens.
+  EXPECT_EQ(part(cost, "attention").kv_bytes, 2 * 2 * 16 * 2 * 22.0);
+  // Queries and their gate, keys, values, output.
+  EXPECT_EQ(part(cost, "q, k, v, o projections").weight_bytes, 2.0 * 64 * (2 * 64 + 2 * 32 + 64));
+}
+
 TEST(Cost, ImagesGoThroughTheVisionTowers) {
   ModelSpec model = dense_graph();
   model.vision = {{"tower", 1000, 5000}};

@@ -35,8 +35,11 @@ std::string normalized_gpu_name(std::string_view name) {
   return result;
 }
 
-constexpr std::array<std::string_view, 6> kKeys = {
-    "name", "matches", "sm_count", "memory_gb", "bandwidth_gb_per_s", "dense_tflops"};
+constexpr std::array<std::string_view, 7> kKeys = {
+    "name",        "matches", "sm_count", "memory_gb", "driver_memory_mib", "bandwidth_gb_per_s",
+    "dense_tflops"};
+
+constexpr double kBytesPerMib = 1 << 20;
 constexpr std::array<std::string_view, 7> kPeakFormats = {"bf16", "fp16", "fp8", "fp4",
                                                           "int8", "tf32", "fp32"};
 
@@ -128,6 +131,10 @@ Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& in
       if (!bandwidth) document.refuse(gpu, "'bandwidth_gb_per_s' is missing");
       entry.spec.memory_bandwidth = *bandwidth * kGiga;
       entry.memory_bytes = static_cast<uint64_t>(keys.figure("memory_gb").value_or(0) * kGiga);
+      const auto reported = keys.figure("driver_memory_mib");
+      entry.spec.memory_is_nominal = !reported;
+      entry.spec.memory_bytes =
+          reported ? static_cast<uint64_t>(*reported * kBytesPerMib) : entry.memory_bytes;
       entry.sm_count = static_cast<uint32_t>(keys.figure("sm_count").value_or(0));
       read_peaks(keys, entry.spec);
     }

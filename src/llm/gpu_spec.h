@@ -15,8 +15,12 @@ namespace llmprof::llm {
 struct GpuSpec {
   std::string name;             // "H200 SXM"
   double memory_bandwidth = 0;  // bytes per second
-  double tensor_bf16 = 0;       // FLOP per second; fp16 is the same
-  bool fp16_only = false;       // Volta and Turing cannot multiply bf16
+  // All memory, as the driver reports it, or, if `memory_is_nominal`, as the data sheet does, which
+  // is a few percent less. 0: unknown.
+  uint64_t memory_bytes = 0;
+  bool memory_is_nominal = false;
+  double tensor_bf16 = 0;  // FLOP per second; fp16 is the same
+  bool fp16_only = false;  // Volta and Turing cannot multiply bf16
   std::optional<double> tensor_fp8;
   std::optional<double> tensor_fp4;
   std::optional<double> tensor_int8;

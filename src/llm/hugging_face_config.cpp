@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/conf_files.h"
 #include "llm/config_keys.h"
@@ -61,6 +63,18 @@ void read_latent_attention(const ConfigKeys& text, ModelSpec& model) {
   model.head_dim = latent.nope_dim + latent.rope_dim;
 }
 
+void read_linear_attention(const ConfigKeys& text, ModelSpec& model) {
+  const auto is_linear = [](const LayerSpec& layer) {
+    return layer.attention == AttentionKind::linear;
+  };
+  if (std::ranges::none_of(model.layers, is_linear)) return;
+  model.linear = LinearAttention{.key_heads = text.required({"linear_num_key_heads"}),
+                                 .value_heads = text.required({"linear_num_value_heads"}),
+                                 .key_dim = text.required({"linear_key_head_dim"}),
+                                 .value_dim = text.required({"linear_value_head_dim"}),
+                                 .convolution = text.required({"linear_conv_kernel_dim"})};
+}
+
 void read_attention(const ConfigKeys& text, const ConfigKeys& family, ModelSpec& model) {
   model.heads = text.required({"num_attention_heads"});
   const uint32_t most = text.flag_or("multi_query", false) ? 1 : model.heads;
@@ -83,6 +97,7 @@ void read_attention(const ConfigKeys& text, const ConfigKeys& family, ModelSpec&
   model.output_bias = model.attention_bias && family.flag_or("output_bias", false);
   model.query_key_norm = family.flag_or("query_key_norm", false);
   model.attention_sinks = family.flag_or("attention_sinks", false);
+  model.attention_gate = family.flag_or("attention_gate", false);
 }
 
 void read_feed_forward(const ConfigKeys& text, const ConfigKeys& family, ModelSpec& model) {
@@ -91,6 +106,7 @@ void read_feed_forward(const ConfigKeys& text, const ConfigKeys& family, ModelSp
   model.feed_forward_bias = text.flag_or("mlp_bias", false);
   model.mixture = read_mixture(text, family);
   model.layers = read_layers(text, family, model.mixture.has_value());
+  read_linear_attention(text, model);
 }
 
 // From `text` or, for models of several parts, from the whole file.
@@ -165,6 +181,7 @@ ModelSpec read_model(const config::ConfigDocument& document, const config::Confi
   model.name = preset.name.empty() ? root.text("_name_or_path") : preset.name;
   model.hidden = text.required({"hidden_size"});
   model.vocabulary = text.required({"vocab_size"});
+  model.longest_context = text.count_or({"max_position_embeddings"}, 0);
   model.tied_embeddings =
       text.flag_or("tie_word_embeddings",
                    root.flag_or("tie_word_embeddings", family.flag_or("tied_embeddings", false)));

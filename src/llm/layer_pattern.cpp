@@ -29,12 +29,14 @@ void read_listed_windows(const ConfigKeys& keys, const config::ConfigNode& list,
     } else if (type == "chunked_attention") {
       layers[i].attention = AttentionKind::chunked;
       layers[i].window = keys.required({"attention_chunk_size"});
+    } else if (type == "linear_attention") {
+      layers[i].attention = AttentionKind::linear;
     } else if (type != "full_attention") {
       keys.wrong(
           list.children[i],
           fmt::format(
-              "unknown value '{}' in 'layer_types'; available: full_attention, sliding_attention "
-              "and chunked_attention",
+              "unknown value '{}' in 'layer_types'; available: full_attention, sliding_attention, "
+              "chunked_attention and linear_attention",
               type));
     }
   }
@@ -47,6 +49,13 @@ void read_windows(const ConfigKeys& keys, const ConfigKeys& family,
   if (rule == "later" && !keys.flag_or("use_sliding_window", false)) return;
   if (const config::ConfigNode* list = layer_list(keys, "layer_types", layers.size())) {
     read_listed_windows(keys, *list, layers);
+    return;
+  }
+  if (rule == "linear") {
+    const uint32_t interval = keys.number_or({"full_attention_interval"}, 1);
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if ((i + 1) % interval != 0) layers[i].attention = AttentionKind::linear;
+    }
     return;
   }
   const uint32_t window = keys.number_or({"sliding_window"}, 0);

@@ -26,15 +26,34 @@ void add_latent_attention(const ModelSpec& model, double heads, LayerWeights& la
                          : model.hidden * heads * key) +
       wide(model.hidden) * (wide(latent.kv_rank) + latent.rope_dim) + layer.latent_expansion +
       heads * latent.value_dim * model.hidden;
-  layer.norms += wide(latent.q_rank) + latent.kv_rank;
+  layer.attention_norms = wide(latent.q_rank) + latent.kv_rank;
 }
 
 void add_attention(const ModelSpec& model, double heads, double kv_heads, LayerWeights& layer) {
   const double width = heads * model.head_dim;
   const double kv_width = kv_heads * model.head_dim;
-  layer.attention.matrices = 2 * model.hidden * width + 2 * model.hidden * kv_width;
+  const double queries = model.attention_gate ? 2 * width : width;
+  layer.attention.matrices = model.hidden * (queries + width) + 2 * model.hidden * kv_width;
   if (model.attention_bias) layer.attention.others += width + 2 * kv_width;
-  if (model.query_key_norm) layer.norms += 2 * wide(model.head_dim);
+  if (model.query_key_norm) layer.attention_norms = 2 * wide(model.head_dim);
+}
+
+// Queries, keys and values together, which a short convolution mixes over tokens.
+double convolved_width(const LinearAttention& linear, double tp) {
+  return (2 * wide(linear.key_heads) * linear.key_dim +
+          wide(linear.value_heads) * linear.value_dim) /
+         tp;
+}
+
+void add_linear_attention(const ModelSpec& model, double tp, LayerWeights& layer) {
+  const LinearAttention& linear = *model.linear;
+  const double heads = linear.value_heads / tp;
+  const double values = heads * linear.value_dim;
+  const double convolved = convolved_width(linear, tp);
+  // Queries, keys, values, gate; decay and learning rate per head; the output.
+  layer.linear.matrices = model.hidden * (convolved + values + 2 * heads + values);
+  layer.linear.others = convolved * linear.convolution + 2 * heads;
+  layer.linear_norms = linear.value_dim;
 }
 
 double embedding_weights(const ModelSpec& model) {
@@ -64,14 +83,18 @@ double sum_of_layers(const ModelSpec& model, double experts, const PerWeight& pe
   const auto sum = [&](const Weights& weights, double of_matrix) {
     return weights.matrices * of_matrix + weights.others * per.other;
   };
-  const double attention = sum(layer.attention, per.matrix) + layer.norms * per.other;
+  const double attention =
+      sum(layer.attention, per.matrix) + (layer.attention_norms + layer.norms) * per.other;
+  const double linear =
+      sum(layer.linear, per.matrix) + (layer.linear_norms + layer.norms) * per.other;
   const double dense = sum(layer.dense, per.matrix);
   const double mixture = sum(layer.router, per.other) + sum(layer.shared_experts, per.matrix) +
                          experts * sum(layer.expert, per.expert);
   double all = 0;
   for (const LayerGroup& group : group_layers(model)) {
     const bool is_dense = group.layer.feed_forward == FeedForwardKind::dense;
-    all += group.count * (attention + (is_dense ? dense : mixture));
+    const bool is_linear = group.layer.attention == AttentionKind::linear;
+    all += group.count * ((is_linear ? linear : attention) + (is_dense ? dense : mixture));
   }
   return all;
 }
@@ -80,6 +103,19 @@ double sum_of_layers(const ModelSpec& model, double experts, const PerWeight& pe
 
 double kv_heads_on_gpu(const ModelSpec& model, double tp) {
   return std::max(model.kv_heads / tp, 1.0);
+}
+
+double layers_with_cache(const ModelSpec& model) {
+  return static_cast<double>(std::ranges::count_if(model.layers, [](const LayerSpec& layer) {
+    return layer.attention != AttentionKind::linear;
+  }));
+}
+
+LinearState linear_state(const ModelSpec& model, double tp) {
+  if (!model.linear) return {};
+  const LinearAttention& linear = *model.linear;
+  return {wide(linear.value_heads) * linear.key_dim * linear.value_dim / tp,
+          convolved_width(linear, tp) * linear.convolution};
 }
 
 double cached_values(const ModelSpec& model, double tp) {
@@ -97,6 +133,7 @@ LayerWeights layer_weights(const ModelSpec& model, double tp) {
   } else {
     add_attention(model, heads, kv_heads_on_gpu(model, tp), layer);
   }
+  if (model.linear) add_linear_attention(model, tp, layer);
   if (model.output_bias) layer.attention.others += model.hidden;
   if (model.attention_sinks) layer.attention.others += heads;
   layer.dense = feed_forward(model, model.intermediate / tp, model.feed_forward_bias);
@@ -149,7 +186,7 @@ double weight_bytes(const ModelSpec& model) {
 }
 
 double kv_bytes_per_token(const ModelSpec& model) {
-  return cached_values(model, 1) * model.kv_cache.bytes * static_cast<double>(model.layers.size());
+  return cached_values(model, 1) * model.kv_cache.bytes * layers_with_cache(model);
 }
 
 }  // namespace llmprof::llm

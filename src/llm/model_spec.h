@@ -17,7 +17,8 @@ struct NumberFormat {
   double bytes = 2;           // per value, including its share of the scales
 };
 
-enum class AttentionKind : uint8_t { full, sliding, chunked };
+// Linear attention keeps a state of fixed size per sequence instead of a cache that grows.
+enum class AttentionKind : uint8_t { full, sliding, chunked, linear };
 enum class FeedForwardKind : uint8_t { dense, mixture };
 
 // One decoder layer.
@@ -36,6 +37,15 @@ struct LatentAttention {
   uint32_t nope_dim = 0;
   uint32_t rope_dim = 0;
   uint32_t value_dim = 0;
+};
+
+// Layers of linear attention (gated delta rule, as in Qwen3-Next).
+struct LinearAttention {
+  uint32_t key_heads = 0;
+  uint32_t value_heads = 0;
+  uint32_t key_dim = 0;
+  uint32_t value_dim = 0;
+  uint32_t convolution = 0;  // tokens that its short convolution sees
 };
 
 struct MixtureOfExperts {
@@ -75,9 +85,11 @@ struct ModelSpec {
   bool head_bias = false;
   bool query_key_norm = false;
   bool attention_sinks = false;  // one learned logit per head
+  bool attention_gate = false;   // the query projection also makes a gate for the output
   uint32_t norms_per_layer = 2;
   bool norm_bias = false;
   std::optional<LatentAttention> latent;
+  std::optional<LinearAttention> linear;  // of layers whose attention is linear
   std::optional<MixtureOfExperts> mixture;
   std::vector<LayerSpec> layers;
   std::vector<VisionTower> vision;
@@ -86,6 +98,7 @@ struct ModelSpec {
   std::optional<NumberFormat> experts;  // of routed experts if different
   bool quantized_head = false;          // the head is stored like the other linear layers
   NumberFormat kv_cache;
+  uint32_t longest_context = 0;  // max_position_embeddings; 0: not stated
 
   // Notes for the user on what this specification does not understand in the file.
   std::vector<std::string> notes;

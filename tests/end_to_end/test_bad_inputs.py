@@ -247,7 +247,7 @@ class Matrix(unittest.TestCase):
     def test_streams_that_cannot_be_written(self):
         profile, sqlite = self.good["profile"], self.good["sqlite"]
         calls = [("analyze", sqlite), ("analyze", sqlite, "--json"), ("diff", profile, profile), ("report", profile),
-                 ("merge", self.good["partial"]), ("artifacts", profile.parent), ("open", profile.parent), ("doctor",),
+                 ("merge", self.good["partial"]), ("artifacts", profile.parent), ("open", profile.parent), ("doctor",), ("fit", "llm/llama_1b"),
                  ("completion", "bash"), ("completion", "zsh"), ("manual",), ("version",), ("--help",), ("analyze", "--help"),
                  ("run", "--dry-run"), ("arm", "1"), ("disarm", "1", "--json"),
                  ("run", "workload.uses_cuda=false", "--", "false")]
@@ -348,6 +348,8 @@ class Matrix(unittest.TestCase):
             ("run", "--repeat", "0"), ("run", "--against", "", "--repeat", "1", "--", "true"), ("run", "--wait-for-ranks", "5"),
             ("arm",), ("arm", "0"), ("arm", huge), ("arm", "x"), ("arm", str(os.getpid())), ("arm", "2147483647"),
             ("disarm", str(os.getpid()), "--json"), ("disarm", "-1"), ("completion",), ("completion", "fish"), ("completion", "bash", "zsh"),
+            ("fit",), ("fit", "/dev/zero"), ("fit", "x/" * 2000), ("fit", sqlite), ("fit", "llm/llama_1b", "--batch", huge), ("fit", "llm/llama_1b", "--gpu", "\u202e"),
+            ("fit", "llm/llama_1b", "--batch", "1048576", "--context", "16777216"), ("fit", "llm/llama_1b", "--kv", ""), ("fit", "llm/llama_1b", "--tp", "0"),
             ("manual", "x"), ("version", "x"), ("doctor", "x"), ("doctor", "--python", "/dev/zero"), ("doctor", "--python", "nowhere"),
             ("doctor", "--out", "/dev/null/x"), ("open", "x", "y"), ("--color", "x"), ("--color", "never", "version", "--color"),
             ("analyze", *[sqlite] * 50), ("merge", *[self.good["partial"]] * 5), ("analyze", self.folder / ("x/" * 2000)),

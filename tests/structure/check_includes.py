@@ -21,6 +21,7 @@ ALLOWED = {
     "load": {"http"},
     "llm": {"config"},
     "profile": set(),
+    "fit": {"config", "llm", "profile"},
     "analysis": {"trace", "config", "llm", "profile"},
     "job": {"trace", "config", "profile", "analysis"},
     "exports": {"trace", "profile", "analysis", "job"},
@@ -31,7 +32,7 @@ ALLOWED = {
     "session": {"trace", "readers", "capture", "http", "load", "config", "llm", "profile", "analysis", "job", "exports",
                 "query", "compare", "report", "page"},
     "agents": {"mcp", "config", "profile", "query", "compare", "report", "session"},
-    "cli": {"agents", "mcp", "capture", "load", "config", "profile", "query", "compare", "session", "report"},
+    "cli": {"agents", "mcp", "capture", "load", "config", "fit", "profile", "query", "compare", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}
