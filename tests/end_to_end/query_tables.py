@@ -53,6 +53,8 @@ PATHS = {
     "kernel_shapes": (["kernels", "shapes"], [("kernel_name", "kernel_name")]),
     "kernel_metrics": (["kernels", "metrics"], [("kernel_name", "kernel_name"), ("metric", "*")]),
     "roofline": (["roofline", "kernels"], []),
+    "products": (["products"], []),
+    "products_without_shape": (["products_found", "without_shape"], []),
     "operator_totals": (["operators"], []),
     "requests": (["requests", "items"], [("request", "#")]),
     "request_parts": (["requests", "items", "parts_ns"], [("request", "#"), ("part", "*"), "ns"]),
@@ -157,7 +159,8 @@ def expected_rows(profile, table):
         inner = value.get(rest[0]) if isinstance(value, dict) else None
         if isinstance(inner, list):
             items = [("#", index, item) for index, item in enumerate(inner)]
-        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "memory", "job", "roofline"):
+        elif isinstance(inner, dict) and rest[0] not in ("context", "totals", "requests", "memory", "job", "products_found",
+                                                         "roofline"):
             items = [("*", name, item) for name, item in inner.items()]
         else:
             collect(inner, rest[1:], row, depth)
