@@ -54,6 +54,8 @@ PATHS = {
     "kernel_shapes": (["kernels", "shapes"], [("kernel_name", "kernel_name")]),
     "kernel_metrics": (["kernels", "metrics"], [("kernel_name", "kernel_name"), ("metric", "*")]),
     "roofline": (["roofline", "kernels"], []),
+    "products": (["products"], []),
+    "products_without_shape": (["products_found", "without_shape"], []),
     "operator_totals": (["operators"], []),
     "requests": (["requests", "items"], [("request", "#")]),
     "request_parts": (["requests", "items", "parts_ns"], [("request", "#"), ("part", "*"), "ns"]),

@@ -191,6 +191,15 @@ class Recipes(unittest.TestCase):
         expected = sorted(profile["operators"], key=lambda row: (-row["cuda_self_ms"], -row["cpu_self_ms"]))[:5]
         self.assertEqual([(row["name"], row["calls"]) for row in rows], [(row["name"], row["calls"]) for row in expected])
 
+    def test_products(self):
+        bundle, profile = self.analyzed("products", DATA / "h200-decoder" / "kineto.json.gz")
+        rows = self.ask(bundle, "products_above_floor", rows=3)
+        expected = sorted(profile["products"], key=lambda row: -row["above_floor_ms"])[:3]
+        names = ("stage", "role", "m", "n", "k", "calls", "total_ms", "above_floor_ms", "floor_share")
+        self.assertEqual([[row[name] for name in names] for row in rows],
+                         [[row[name] for name in names] for row in expected])
+        self.assertAlmostEqual(rows[0]["tb_per_s"], expected[0]["bytes_per_s"] / 1e12, 9)
+
     def test_runs_are_compared(self):
         other, profile = self.analyzed("other", DATA / "h200-decoder" / "kineto.json.gz")
         done = run("query", self.bundle, other, "--recipe", "compare_stages", "--format", "json")
