@@ -133,7 +133,7 @@ void LiveMemory::unmap_memory(size_t row) {
   const uint64_t end = events_.address[row] + events_.bytes[row];
   auto mapping = mappings_.lower_bound(events_.address[row]);
   while (mapping != mappings_.end() && mapping->first < end) {
-    --physical_[mapping->second.physical].references;
+    drop_reference(mapping->second.physical);
     mapping = mappings_.erase(mapping);
   }
 }
@@ -147,9 +147,13 @@ void LiveMemory::retain(uint64_t handle) {
 // refer to the memory itself.
 void LiveMemory::release_handle(uint64_t handle) {
   const auto known = handles_.find(handle);
-  if (known == handles_.end()) return;
-  Physical& memory = physical_[known->second];
-  if (memory.references > 0) --memory.references;
+  if (known != handles_.end()) drop_reference(known->second);
+}
+
+// A damaged log may release more often than it creates.
+void LiveMemory::drop_reference(size_t physical) {
+  uint64_t& references = physical_[physical].references;
+  if (references > 0) --references;
 }
 
 LiveMemory::Sum LiveMemory::virtual_memory(trace::DeviceId device) const {

@@ -85,6 +85,7 @@ class LiveMemory {
   void unmap_memory(size_t row);
   void retain(uint64_t handle);
   void release_handle(uint64_t handle);
+  void drop_reference(size_t physical);
   [[nodiscard]] bool is_of_virtual_memory(size_t row) const;
 
   const trace::MemoryEventTable& events_;

@@ -196,6 +196,7 @@ TEST(NsysSqlite, KnowsTheMemoryOfCopies) {
 TEST(NsysSqlite, ReadsAllocations) {
   const TemporaryFolder folder;
   const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, globalPid INT, demangledName INT);
     CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT,
       address INT, bytes INT, memKind INT, memoryOperationType INT, correlationId INT,
       localMemoryPoolAddress INT, localMemoryPoolSize INT, localMemoryPoolUtilizedSize INT);
@@ -208,7 +209,7 @@ TEST(NsysSqlite, ReadsAllocations) {
       (50, 16777216, 0, 1, 4096, 64, 2, 3, 7, NULL, NULL, NULL);)"));
   using enum trace::AllocationKind;
   const trace::MemoryEventTable& events = trace.memory_events;
-  EXPECT_EQ(events.time, (std::vector<Nanoseconds>{10, 20, 25, 30}));
+  ASSERT_EQ(events.time, (std::vector<Nanoseconds>{10, 20, 25, 30}));
   EXPECT_EQ(events.action.back(), trace::MemoryAction::release);
   EXPECT_EQ(events.kind, (std::vector{device, managed, unknown, device}));
   EXPECT_EQ(events.bytes, (std::vector<uint64_t>{64, 128, 128, 64}));
