@@ -41,15 +41,14 @@ constexpr auto words_of(Purpose /*of*/) {
 }
 
 // How a number of bytes is known.
-enum class Basis : uint8_t { exact, simulated, measured, published, assumed };
+enum class Basis : uint8_t { exact, simulated, measured, published };
 constexpr auto words_of(Basis /*of*/) {
   using enum Basis;
   return profile::vocabulary<Basis>(
       {{exact, "computed from the configuration"},
        {simulated, "from the engine's sequence of allocations, through a model of its allocator"},
        {measured, "measured once, on the machine that `how` names"},
-       {published, "published by others"},
-       {assumed, "an assumption"}});
+       {published, "published by others"}});
 }
 
 struct MemoryRow {

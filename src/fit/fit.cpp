@@ -111,7 +111,7 @@ void refuse_implausible(const Request& request) {
   const double width =
       std::max({static_cast<double>(model.hidden), heads * model.head_dim,
                 static_cast<double>(model.intermediate), static_cast<double>(model.vocabulary)});
-  const double layers = static_cast<double>(model.layers.size());
+  const auto layers = static_cast<double>(model.layers.size());
   const double scores = heads * static_cast<double>(request.prompt_tokens);
   if (prompts * std::max(width * layers, scores) * sizeof(float) > kMostBytes) {
     give_up(ErrorKind::usage,

@@ -106,7 +106,7 @@ double model_buffer(const Request& request) {
 // states; or a layer's feed-forward beside its inputs and the mask, with flash attention.
 double compute_buffer(const Request& request) {
   const llm::ModelSpec& model = request.model;
-  const double tokens =
+  const auto tokens =
       static_cast<double>(std::min<uint64_t>(kMicroBatch, request.batch * request.prompt_tokens));
   const double logits = tokens * model.vocabulary / request.tp * kFloatBytes;
   const double hidden = tokens * model.hidden * kFloatBytes;
@@ -116,7 +116,7 @@ double compute_buffer(const Request& request) {
         inner, static_cast<double>(model.mixture->expert_size) * model.mixture->experts_per_token);
   }
   const double feed_forward = tokens * inner / request.tp * kFloatBytes * (model.gated ? 2 : 1);
-  const double cells = static_cast<double>(request.batch * request.context);
+  const auto cells = static_cast<double>(request.batch * request.context);
   const double mask = cells * tokens * (kFloatBytes + kF16);
   return std::max(logits + hidden, feed_forward + 2 * hidden + mask);
 }
