@@ -87,7 +87,7 @@ PATHS = {
 # Values by name, which are tables of their own.
 BY_NAME = {"classes_ns", "budget_ns", "parts_ns", "ttft_parts_ns", "classes", "metrics", "stages"}
 # Objects with lists in them.
-OBJECTS = {"context", "totals", "requests", "memory", "memory_ledger", "job", "roofline"}
+OBJECTS = {"context", "totals", "requests", "memory", "memory_ledger", "job", "products_found", "roofline"}
 # Never columns, and columns in which paths are shortened.
 KEPT = {"path", "command", "file"}
 SHORTENED = {"message", "evidence", "advice", "title", "host", "reason", "why_not", "state_detail", "note"}
