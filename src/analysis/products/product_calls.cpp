@@ -144,7 +144,7 @@ class CallFinder {
       const trace::ProductRow product = product_of(call);
       if (product.valid()) {
         add(row, call, product);
-      } else if (is_product(class_of(row))) {
+      } else if (multiplies(row)) {
         add_unknown(row, call);
       }
     }
@@ -154,6 +154,11 @@ class CallFinder {
  private:
   [[nodiscard]] KernelClass class_of(uint32_t row) const {
     return names_[trace_.kernels.name[row]].kernel_class;
+  }
+  // A convolution is a product by its class only.
+  [[nodiscard]] bool multiplies(uint32_t row) const {
+    return is_product(class_of(row)) &&
+           !names_[trace_.kernels.name[row]].has(KernelTrait::convolution);
   }
   [[nodiscard]] Nanoseconds duration(uint32_t row) const {
     return trace_.kernels.end[row] - trace_.kernels.start[row];

@@ -21,7 +21,7 @@ struct ProductCall {
   Nanoseconds time = 0;
 };
 
-// A kernel of class gemm or gemv whose product is unknown.
+// A kernel of class gemm or gemv, other than a convolution, whose product is unknown.
 struct UnknownProduct {
   uint32_t kernel = 0;  // row of Trace::kernels
   uint32_t name = 0;    // of the innermost operator at its launch: index in operator_names

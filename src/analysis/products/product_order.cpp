@@ -49,7 +49,8 @@ class RolesByOrder {
 
   // Without a kernel for attention: queries times keys, softmax, times values.
   void find_attention_by_products() {
-    std::optional<size_t> previous;
+    const size_t none = events_.size();
+    size_t previous = none;  // product
     bool softmax = false;
     for (size_t i = 0; i < events_.size(); ++i) {
       switch (events_[i].kind) {
@@ -57,11 +58,11 @@ class RolesByOrder {
           softmax = true;
           break;
         case EventKind::attention:
-          previous.reset();
+          previous = none;
           break;
         default:
-          if (previous && softmax && are_attention(*previous, i)) {
-            roles_[*previous] = ProductRole::attention_scores;
+          if (previous != none && softmax && are_attention(previous, i)) {
+            roles_[previous] = ProductRole::attention_scores;
             roles_[i] = ProductRole::attention_values;
           }
           previous = i;

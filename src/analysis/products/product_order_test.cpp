@@ -28,18 +28,20 @@ std::vector<ProductRole> roles(const std::vector<ProductEvent>& events) {
   return found;
 }
 
-using Events = std::vector<ProductEvent>;
-using Roles = std::vector<ProductRole>;
+using PassEvents = std::vector<ProductEvent>;
+using OrderRoles = std::vector<ProductRole>;
 
-void add(Events& to, const Events& more) { to.insert(to.end(), more.begin(), more.end()); }
+void append(PassEvents& to, const PassEvents& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
 
 // Hidden 4096, intermediate 11008, 32 and 8 heads of 128: projections are fused.
-Events fused_pass(uint64_t tokens, int layers, uint64_t head_tokens) {
-  Events events;
+PassEvents fused_pass(uint64_t tokens, int layers, uint64_t head_tokens) {
+  PassEvents events;
   for (int layer = 0; layer < layers; ++layer) {
-    add(events,
-        {product(tokens, 6144, 4096), of(ProductEvent::Kind::attention),
-         product(tokens, 4096, 4096), product(tokens, 22016, 4096), product(tokens, 4096, 11008)});
+    append(events, {product(tokens, 6144, 4096), of(ProductEvent::Kind::attention),
+                    product(tokens, 4096, 4096), product(tokens, 22016, 4096),
+                    product(tokens, 4096, 11008)});
   }
   events.push_back(product(head_tokens, 32000, 4096));
   return events;
@@ -47,101 +49,105 @@ Events fused_pass(uint64_t tokens, int layers, uint64_t head_tokens) {
 
 TEST_F(ProductOrder, OfFusedProjections) {
   EXPECT_EQ(roles(fused_pass(777, 2, 1)),
-            (Roles{qkv, o, gate_up, down, qkv, o, gate_up, down, lm_head}));
+            (OrderRoles{qkv, o, gate_up, down, qkv, o, gate_up, down, lm_head}));
 }
 
 TEST_F(ProductOrder, OfOneProductForEachWeight) {
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(1, 2048, 2048), product(1, 512, 2048), product(1, 512, 2048),
-                 of(Kind::attention), of(Kind::attention), product(1, 2048, 2048),
-                 product(1, 8192, 2048), product(1, 8192, 2048), product(1, 2048, 8192)});
+    append(events, {product(1, 2048, 2048), product(1, 512, 2048), product(1, 512, 2048),
+                    of(Kind::attention), of(Kind::attention), product(1, 2048, 2048),
+                    product(1, 8192, 2048), product(1, 8192, 2048), product(1, 2048, 8192)});
   }
   events.push_back(product(1, 128256, 2048));
-  const Roles layer = {qkv, qkv, qkv, o, gate_up, gate_up, down};
-  Roles expected = layer;
+  const OrderRoles layer = {qkv, qkv, qkv, o, gate_up, gate_up, down};
+  OrderRoles expected = layer;
   expected.insert(expected.end(), layer.begin(), layer.end());
   expected.push_back(lm_head);
   EXPECT_EQ(roles(events), expected);
 }
 
 TEST_F(ProductOrder, OfAsManyHeadsOfKeysAsOfQueries) {
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(8944, 1024, 1024), product(8944, 1024, 1024), product(8944, 1024, 1024),
-                 of(Kind::attention), product(8944, 1024, 1024), product(8944, 2816, 1024),
-                 product(8944, 2816, 1024), product(8944, 1024, 2816)});
+    append(events, {product(8944, 1024, 1024), product(8944, 1024, 1024), product(8944, 1024, 1024),
+                    of(Kind::attention), product(8944, 1024, 1024), product(8944, 2816, 1024),
+                    product(8944, 2816, 1024), product(8944, 1024, 2816)});
   }
-  EXPECT_EQ(roles(events), (Roles{qkv, qkv, qkv, o, gate_up, gate_up, down,  //
-                                  qkv, qkv, qkv, o, gate_up, gate_up, down}));
+  EXPECT_EQ(roles(events), (OrderRoles{qkv, qkv, qkv, o, gate_up, gate_up, down,  //
+                                       qkv, qkv, qkv, o, gate_up, gate_up, down}));
 }
 
 TEST_F(ProductOrder, OfStepsThatAreNotKnown) {
-  Events events;
-  for (int step = 0; step < 3; ++step) add(events, fused_pass(1, 4, 1));
-  const Roles found = roles(events);
+  PassEvents events;
+  for (int step = 0; step < 3; ++step) append(events, fused_pass(1, 4, 1));
+  const OrderRoles found = roles(events);
   for (size_t i = 0; i < found.size(); ++i) {
     const size_t in_step = i % 17;
-    const Roles layer = {qkv, o, gate_up, down};
+    const OrderRoles layer = {qkv, o, gate_up, down};
     EXPECT_EQ(found[i], in_step == 16 ? lm_head : layer[in_step % 4]) << i;
   }
 }
 
 TEST_F(ProductOrder, OfARouterWhoseExpertsAreUnknown) {
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(888, 640, 2880), of(Kind::attention), product(888, 2880, 512),
-                 product(888, 128, 2880), of(Kind::unknown_product), of(Kind::unknown_product)});
+    append(events, {product(888, 640, 2880), of(Kind::attention), product(888, 2880, 512),
+                    product(888, 128, 2880), of(Kind::unknown_product), of(Kind::unknown_product)});
   }
   events.push_back(product(1, 25136, 2880));
-  EXPECT_EQ(roles(events), (Roles{qkv, o, router, qkv, o, router, lm_head}));
+  EXPECT_EQ(roles(events), (OrderRoles{qkv, o, router, qkv, o, router, lm_head}));
 }
 
 TEST_F(ProductOrder, OfARouterBeforeSharedExperts) {
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(5, 3840, 1280), of(Kind::attention), product(5, 1280, 1280),
-                 product(5, 64, 1280), product(5, 3584, 1280), product(5, 1280, 1792)});
+    append(events, {product(5, 3840, 1280), of(Kind::attention), product(5, 1280, 1280),
+                    product(5, 64, 1280), product(5, 3584, 1280), product(5, 1280, 1792)});
   }
-  EXPECT_EQ(roles(events), (Roles{qkv, o, router, gate_up, down, qkv, o, router, gate_up, down}));
+  EXPECT_EQ(roles(events),
+            (OrderRoles{qkv, o, router, gate_up, down, qkv, o, router, gate_up, down}));
 }
 
 TEST_F(ProductOrder, OfAttentionWithoutAKernel) {
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(300, 1536, 1024), product(300, 1024, 1024), product(300, 300, 64, 16),
-                 of(Kind::softmax), product(300, 64, 300, 16), product(300, 1024, 1024),
-                 product(300, 4096, 1024), product(300, 1024, 4096)});
+    append(events, {product(300, 1536, 1024), product(300, 1024, 1024), product(300, 300, 64, 16),
+                    of(Kind::softmax), product(300, 64, 300, 16), product(300, 1024, 1024),
+                    product(300, 4096, 1024), product(300, 1024, 4096)});
   }
-  const Roles layer = {qkv, qkv, attention_scores, attention_values, o, gate_up, down};
-  Roles expected = layer;
+  const OrderRoles layer = {qkv, qkv, attention_scores, attention_values, o, gate_up, down};
+  OrderRoles expected = layer;
   expected.insert(expected.end(), layer.begin(), layer.end());
   EXPECT_EQ(roles(events), expected);
 }
 
 // Keys are expanded by head, values likewise: batched products around an attention kernel.
 TEST_F(ProductOrder, BatchedProductsAroundAnAttentionAreNoAttention) {
-  const Events events = {product(4, 512, 128, 16), of(Kind::attention), product(4, 128, 512, 16)};
-  EXPECT_EQ(roles(events), (Roles{unknown, unknown}));
+  const PassEvents events = {product(4, 512, 128, 16), of(Kind::attention),
+                             product(4, 128, 512, 16)};
+  EXPECT_EQ(roles(events), (OrderRoles{unknown, unknown}));
 }
 
 TEST_F(ProductOrder, ProductsForOtherTokensStayUnknown) {
   // A modulation by time (2 rows) before each attention of an image model.
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(2, 6912, 1152), product(8192, 3456, 1152), of(Kind::attention),
-                 product(8192, 1152, 1152), product(8192, 4608, 1152), product(8192, 1152, 4608)});
+    append(events,
+           {product(2, 6912, 1152), product(8192, 3456, 1152), of(Kind::attention),
+            product(8192, 1152, 1152), product(8192, 4608, 1152), product(8192, 1152, 4608)});
   }
-  EXPECT_EQ(roles(events), (Roles{unknown, qkv, o, gate_up, down, unknown, qkv, o, gate_up, down}));
+  EXPECT_EQ(roles(events),
+            (OrderRoles{unknown, qkv, o, gate_up, down, unknown, qkv, o, gate_up, down}));
 }
 
 TEST_F(ProductOrder, AFeedForwardBesideTheAttentionIsNoInput) {
-  Events events;
+  PassEvents events;
   for (int layer = 0; layer < 2; ++layer) {
-    add(events, {product(64, 4608, 4096), product(64, 16384, 4096), of(Kind::attention),
-                 product(64, 4096, 4096), product(64, 4096, 16384)});
+    append(events, {product(64, 4608, 4096), product(64, 16384, 4096), of(Kind::attention),
+                    product(64, 4096, 4096), product(64, 4096, 16384)});
   }
-  const Roles found = roles(events);
+  const OrderRoles found = roles(events);
   EXPECT_EQ(found[0], qkv);
   EXPECT_EQ(found[1], unknown);
   EXPECT_EQ(found[2], o);
@@ -149,12 +155,12 @@ TEST_F(ProductOrder, AFeedForwardBesideTheAttentionIsNoInput) {
 
 TEST_F(ProductOrder, WithoutAttentionNothingIsKnown) {
   EXPECT_EQ(roles({product(8, 64, 32), product(8, 32, 64), product(8, 1000, 32)}),
-            (Roles{unknown, unknown, unknown}));
+            (OrderRoles{unknown, unknown, unknown}));
 }
 
 TEST_F(ProductOrder, ARecordingMayBeginAndEndAnywhere) {
-  const Events whole = fused_pass(1, 3, 1);
-  const Roles all = roles(whole);
+  const PassEvents whole = fused_pass(1, 3, 1);
+  const OrderRoles all = roles(whole);
   std::vector<size_t> products;
   for (size_t i = 0; i < whole.size(); ++i) {
     if (whole[i].kind == Kind::product) products.push_back(i);
@@ -162,8 +168,8 @@ TEST_F(ProductOrder, ARecordingMayBeginAndEndAnywhere) {
   for (size_t first = 0; first <= whole.size(); ++first) {
     for (size_t last = first; last <= whole.size(); ++last) {
       const std::vector<ProductRole> found =
-          roles_by_order(Events(whole.begin() + static_cast<std::ptrdiff_t>(first),
-                                whole.begin() + static_cast<std::ptrdiff_t>(last)));
+          roles_by_order(PassEvents(whole.begin() + static_cast<std::ptrdiff_t>(first),
+                                    whole.begin() + static_cast<std::ptrdiff_t>(last)));
       for (size_t i = 0; i < products.size(); ++i) {
         if (products[i] < first || products[i] >= last) continue;
         const ProductRole role = found[products[i] - first];

@@ -168,8 +168,8 @@ void report_counts(const std::filesystem::path& path, const KinetoCounts& counts
                    "events with invalid UTF-8; each invalid byte is shown as \xEF\xBF\xBD",
                    counts.repaired);
   diagnostics.warn("kineto_bad_products",
-                   "operators whose recorded input sizes are not those of a matrix product; their "
-                   "kernels are without a shape",
+                   "operators whose recorded input sizes are not those of a matrix product; "
+                   "kernels that they launch themselves have no dimensions",
                    counts.bad_products);
   diagnostics.info("kineto_python_functions", "skipped Python function frames",
                    counts.python_functions);

@@ -16,18 +16,18 @@ constexpr ProductOperator kProductOperators[] = {
     {.name = "aten::mm", .output = 2},
     {.name = "aten::bmm", .output = 2},
     {.name = "aten::mv", .output = 2},
-    {.name = "aten::addmm", .a = 1, .b = 2, .output = 5},
-    {.name = "aten::addmm_", .a = 1, .b = 2},
-    {.name = "aten::addmv", .a = 1, .b = 2, .output = 5},
-    {.name = "aten::addmv_", .a = 1, .b = 2},
-    {.name = "aten::baddbmm", .a = 1, .b = 2, .output = 5},
-    {.name = "aten::baddbmm_", .a = 1, .b = 2},
-    {.name = "aten::linear", .output = 3, .b_by_output = true},
+    {.name = "aten::addmm", .a = 1, .b = 2, .output = 5, .most_inputs = 7},
+    {.name = "aten::addmm_", .a = 1, .b = 2, .most_inputs = 5},
+    {.name = "aten::addmv", .a = 1, .b = 2, .output = 5, .most_inputs = 6},
+    {.name = "aten::addmv_", .a = 1, .b = 2, .most_inputs = 5},
+    {.name = "aten::baddbmm", .a = 1, .b = 2, .output = 5, .most_inputs = 7},
+    {.name = "aten::baddbmm_", .a = 1, .b = 2, .most_inputs = 5},
+    {.name = "aten::linear", .output = 3, .most_inputs = 4, .b_by_output = true},
     {.name = "aten::matmul", .output = 2},
     {.name = "aten::_int_mm", .output = 2, .its_type = "int"},
-    {.name = "aten::_scaled_mm", .output = 6},
-    {.name = "aten::_addmm_activation", .a = 1, .b = 2, .output = 6},
-    {.name = "aten::_weight_int8pack_mm", .output = 3, .b_by_output = true},
+    {.name = "aten::_scaled_mm", .output = 6, .most_inputs = 9},
+    {.name = "aten::_addmm_activation", .a = 1, .b = 2, .output = 6, .most_inputs = 7},
+    {.name = "aten::_weight_int8pack_mm", .output = 3, .most_inputs = 4, .b_by_output = true},
 };
 
 // One operand, with its leading dimensions apart.
@@ -138,6 +138,7 @@ const ProductOperator* product_operator(std::string_view name) {
 
 std::optional<KinetoProduct> product_of(const ProductOperator& multiplies,
                                         const ProductArguments& arguments) {
+  if (arguments.inputs.size() > multiplies.most_inputs) return std::nullopt;
   const ProductInput* input_a = input_at(arguments, multiplies.a);
   const ProductInput* input_b = input_at(arguments, multiplies.b);
   if (input_a == nullptr || input_b == nullptr) return std::nullopt;

@@ -18,6 +18,7 @@ struct ProductOperator {
   uint8_t a = 0;
   uint8_t b = 1;
   uint8_t output = 0;        // input that states the output's type, or is the output; may lack
+  uint8_t most_inputs = 3;   // with more, those of other calls are among them (PyTorch 1.11)
   bool b_by_output = false;  // B is stored by output feature: n rows of k values
   std::string_view its_type = {};  // the output's type if not A's
 };

@@ -142,7 +142,7 @@ TEST(KinetoProduct, SizesThatDoNotFitAreCounted) {
   for (const std::string_view sizes :
        {"[[8,4],[5,2]]", "[[8,4]]", "[]", "[[],[]]", "[[8,4],4]", "[[8,4],[[4,2]]]",
         "[[8,-4],[-4,2]]", "[[8,4.5],[4,2]]", "[[99999999999,99999999999],[99999999999,2]]",
-        "[[1,1,1,1,1,1,1,1,1],[1,1]]", "7", "null"}) {
+        "[[1,1,1,1,1,1,1,1,1],[1,1]]", "[[8,4],[4,2],[8,2],[2]]", "7", "null"}) {
     const trace::Trace trace = read_product("aten::mm", fmt::format(R"(,"Input Dims":{})", sizes));
     EXPECT_EQ(trace.products.size(), 0U) << sizes;
     EXPECT_EQ(trace.operators.size(), 1U) << sizes;

@@ -9,7 +9,7 @@ namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownProducts = 40;
-constexpr size_t kShownKernels = 20;
+constexpr size_t kShownUnknownKernels = 20;
 
 constexpr std::string_view kHowToRecord =
     "record a PyTorch trace with the sizes of operator inputs, `torch.profiler.profile(..., "
@@ -78,7 +78,7 @@ Table unknown_table(const ProductsFound& found) {
         return cells(row.short_name, or_missing(row.operator_name), std::string(in_words(row.why)),
                      grouped(row.kernels), exact_ms(row.total));
       },
-      kShownKernels);
+      kShownUnknownKernels);
 }
 
 std::string found_sentence(const ProductsFound& found) {
