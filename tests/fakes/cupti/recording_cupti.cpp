@@ -234,13 +234,18 @@ void put_activity(Recorder& to, CUpti_Activity* from) {
   Activity item{};
   int64_t start = 0;
   fake::with_record(copy, [&](auto& record) {
-    start = static_cast<int64_t>(record.start);
+    if constexpr (requires { record.start; }) start = static_cast<int64_t>(record.start);
+    if constexpr (requires { record.timestamp; }) start = static_cast<int64_t>(record.timestamp);
     item.correlation = record.correlationId;
     if constexpr (requires { record.gridX; }) {
       if (record.name != nullptr) item.name = to.writer.text(record.name);
       item.name_offset = offsetof(CUpti_ActivityKernel10, name);
       record.name = nullptr;
       record.pAccessPolicyWindow = nullptr;
+    }
+    if constexpr (requires { record.source; }) {  // an allocation, its variable and its library
+      record.name = nullptr;
+      record.source = nullptr;
     }
     if constexpr (requires { record.reserved0; }) record.reserved0 = nullptr;
     if constexpr (requires { record.reserved; }) record.reserved = nullptr;
