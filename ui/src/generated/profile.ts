@@ -29,6 +29,9 @@ export interface Profile {
   token_times: TokenTimes;
   /** requests of a client, and what each one waited for; null without a file of requests */
   requests: Requests | null;
+  /** what every byte of GPU memory is used for, at moments of the run; null without readings and recorded
+   * allocations */
+  memory_ledger: MemoryLedger | null;
   /** GPU memory inside PyTorch, by its memory snapshots; null without one */
   memory: Memory | null;
   /** stages, in order of first occurrence */
@@ -55,6 +58,10 @@ export interface Profile {
   measured_kernels_all_devices: KernelsAllDevices[];
   /** what bounds the kernels */
   roofline: Roofline;
+  /** matrix products by stage, role, dimensions, types and kernel, longest total first */
+  products: Products[];
+  /** how much of the matrix products has dimensions */
+  products_found: ProductsFound;
   /** operators of the framework */
   operators: Operators[];
   /** how much of the GPU's work operators launched */
@@ -1234,6 +1241,85 @@ export interface RequestsShownRecording {
   /** p99 of the recorded load over the unrecorded one, minus 1 (fraction) */
   share_of_p99: number | null;
 }
+
+export interface MemoryLedger {
+  /** recorded allocations, releases and mappings */
+  events: number;
+  /** readings of GPU memory by NVML */
+  readings: number;
+  /** moments, by GPU */
+  moments: MemoryLedgerMoments[];
+  /** what the memory is used for, by moment */
+  rows: MemoryLedgerRows[];
+}
+
+export interface MemoryLedgerMoments {
+  /** the GPU */
+  device: string;
+  /** which moment */
+  kind: MemoryLedgerMomentsKind;
+  /** the stage of a stage_peak or steady_decode; null otherwise */
+  stage: string | null;
+  /** time since the first reading of this GPU (ms) */
+  time_ms: number;
+  /** the GPU's memory (B) */
+  total_bytes: number;
+  /** what is used or reserved, according to NVML: the sum of the moment's rows, exactly (B) */
+  used_bytes: number;
+  /** what NVML attributes to the recorded process; null if it does not say (B) */
+  own_bytes: number | null;
+  /** whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction */
+  closes: boolean;
+}
+
+export type MemoryLedgerMomentsKind =
+  | "after_load" /* the last reading before the first stage */
+  | "stage_peak" /* the reading of a stage with most memory in use */
+  | "steady_decode" /* the reading in the middle of the longest decode */
+  | "peak" /* the reading with most memory in use */
+  | "end" /* the last reading */;
+
+export interface MemoryLedgerRows {
+  /** index in moments */
+  moment: number;
+  /** what the memory is used for */
+  part: MemoryLedgerRowsPart;
+  /** the library that allocated it; empty if unknown, or if none did */
+  owner: string;
+  /** bytes, without rounding by the driver (B) */
+  bytes: number;
+  /** recorded allocations among them */
+  allocations: number;
+  /** how it is known */
+  basis: MemoryLedgerRowsBasis;
+}
+
+export type MemoryLedgerRowsPart =
+  | "other_processes" /* processes other than the recorded one */
+  | "driver_reserved" /* what the driver keeps for itself */
+  | "context" /* the CUDA context and the code of loaded modules */
+  | "weights" /* allocations of the size of the model's weights */
+  | "kv_cache" /* allocations of the size of the model's KV cache */
+  | "graphs" /* instantiated CUDA graphs */
+  | "library_workspace" /* allocations of NVIDIA's libraries */
+  | "framework" /* what a framework's allocator holds, whatever the program uses of it */
+  | "allocations" /* other allocations, by the library that made them */
+  | "pool" /* allocations in pools (cudaMallocAsync) */
+  | "pool_unused" /* free memory of pools */
+  | "vmm" /* virtual memory (cuMemCreate), as expandable segments of PyTorch */
+  | "managed" /* managed memory on the GPU */
+  | "rounding" /* what the driver adds to allocations: it gives out 2 MiB at a time */
+  | "profiler" /* buffers of CUPTI */
+  | "rest" /* used, but explained by nothing above; negative if the rows explain more */;
+
+export type MemoryLedgerRowsBasis =
+  | "reading" /* read from NVML */
+  | "recorded" /* sum of recorded allocations that were not released */
+  | "addresses" /* pages of 2 MiB that recorded allocations touch, without their own bytes */
+  | "stated" /* stated by the driver (pools) or CUPTI (its buffers) */
+  | "model_size" /* recorded, and of the size that follows from the model's configuration */
+  | "difference" /* growth between readings that no recorded allocation explains */
+  | "remainder" /* what is used minus all other rows */;
 
 export interface Memory {
   /** PyTorch memory snapshots that were read */
@@ -2518,6 +2604,177 @@ export interface RooflineSampled {
   /** kernels without any sample */
   kernels_unsampled: number;
 }
+
+export interface Products {
+  /** stage of the calls; null outside stages and in warm-up */
+  stage: string | null;
+  /** what it computes in the model */
+  role: ProductsRole;
+  /** how the role is known */
+  role_source: ProductsRoleSource;
+  /** rows of A and of the result: tokens, for a product with weights */
+  m: number;
+  /** columns of B and of the result: output features */
+  n: number;
+  /** columns of A, rows of B: input features */
+  k: number;
+  /** products of these sizes in one call */
+  batch: number;
+  /** element type of A */
+  type_a: ProductsTypeA;
+  /** element type of B */
+  type_b: ProductsTypeA;
+  /** element type of the result */
+  type_output: ProductsTypeA;
+  /** how A, m rows of k values, lies in memory */
+  layout_a: ProductsLayoutA;
+  /** how B, k rows of n values, lies in memory */
+  layout_b: ProductsLayoutA;
+  /** full name of the kernel that multiplies; of several, the longest */
+  kernel_name: string;
+  /** the kernel's short name */
+  short_name: string;
+  /** the kernel's library, if its name shows it */
+  library: string | null;
+  /** GPU: "cuda:0" */
+  device: string;
+  /** operator calls that ran kernels; each replay of a CUDA graph counts */
+  calls: number;
+  /** kernels of all calls: a call may also add up parts (split-K) or convert an input */
+  kernels: number;
+  /** time of all these kernels (ms) */
+  total_ms: number;
+  /** total_ms over calls (ms) */
+  mean_ms: number;
+  /** total_ms over products_found.time_ms (fraction) */
+  share: number | null;
+  /** FLOPs of one call: 2 m n k batch (FLOP) */
+  flops: number;
+  /** bytes of A, B and the result of one call, each counted once; null if a type is unknown (B) */
+  bytes: number | null;
+  /** flops over bytes (FLOP/B) */
+  flops_per_byte: number | null;
+  /** flops over mean_ms (FLOP/s) */
+  flops_per_s: number | null;
+  /** bytes over mean_ms: above the peak bandwidth if operands were in a cache (B/s) */
+  bytes_per_s: number | null;
+  /** dense peak of the GPU for these types; null if the GPU or the types are unknown (FLOP/s) */
+  peak_flops_per_s: number | null;
+  /** what that peak is of */
+  peak_name: string | null;
+  /** least time of one call at the GPU's peaks: flops at peak_flops_per_s, or bytes at the peak memory bandwidth
+   * (ms) */
+  floor_ms: number | null;
+  /** which of the two sets floor_ms */
+  floor_bound: StagesShownBound;
+  /** floor_ms over mean_ms: 1 is the roof; above 1 if operands were in a cache (fraction) */
+  floor_share: number | null;
+  /** total_ms less the floors of all calls; 0 if that is negative (ms) */
+  above_floor_ms: number | null;
+  /** how the dimensions are known */
+  source: ProductsSource;
+}
+
+export type ProductsRole =
+  | "unknown" /* neither the model's dimensions nor the order of products tell */
+  | "qkv" /* queries, keys and values, together or one of them */
+  | "attention_scores" /* queries times keys */
+  | "attention_values" /* attention weights times values */
+  | "o" /* the output of attention */
+  | "router" /* scores of the experts */
+  | "gate_up" /* gate and up of the feed-forward part, together or one of them */
+  | "down" /* back to the hidden size */
+  | "experts_gate_up" /* gate_up of experts */
+  | "experts_down" /* down of experts */
+  | "lm_head" /* scores of the vocabulary */;
+
+export type ProductsRoleSource =
+  | "none" /* the role is unknown */
+  | "model" /* the dimensions of the model (--model) */
+  | "order" /* the place between attentions, and dimensions that follow from each other */;
+
+export type ProductsTypeA =
+  | "unknown"
+  | "f64"
+  | "f32"
+  | "f16"
+  | "bf16"
+  | "f8_e4m3"
+  | "f8_e5m2"
+  | "f8_e8m0"
+  | "f4_e2m1"
+  | "i64"
+  | "i32"
+  | "i16"
+  | "i8"
+  | "u64"
+  | "u32"
+  | "u16"
+  | "u8"
+  | "boolean"
+  | "complex64"
+  | "complex128";
+
+export type ProductsLayoutA =
+  | "unknown"
+  | "plain"
+  | "transposed"
+  | "strided";
+
+export type ProductsSource =
+  | "framework_dimensions" /* sizes of the inputs of PyTorch's operator (record_shapes=True) */;
+
+export interface ProductsFound {
+  /** time of all matrix products: kernels of class gemm or gemv, and kernels of products (ms) */
+  time_ms: number;
+  /** time of those whose dimensions are known (ms) */
+  with_shape_ms: number;
+  /** with_shape_ms over time_ms (fraction) */
+  with_shape_share: number | null;
+  /** time of products whose role is known, over time_ms (fraction) */
+  with_role_share: number | null;
+  /** kernels in time_ms */
+  kernels: number;
+  /** kernels of class gemm or gemv without dimensions */
+  kernels_without_shape: number;
+  /** how the dimensions are known */
+  sources: ProductsFoundSources[];
+  /** kernels of unknown dimensions by name, operator and cause, longest time first */
+  without_shape: ProductsFoundWithoutShape[];
+  /** true if products are those of the run with torch.profiler, not of the timeline: their stages are unknown */
+  of_other_run: boolean;
+}
+
+export interface ProductsFoundSources {
+  /** how the dimensions are known */
+  source: ProductsSource;
+  /** calls with dimensions from this source */
+  calls: number;
+  /** their time (ms) */
+  total_ms: number;
+  /** total_ms over the time of all matrix products (fraction) */
+  share: number | null;
+}
+
+export interface ProductsFoundWithoutShape {
+  /** full name of the kernel */
+  kernel_name: string;
+  /** the kernel's short name */
+  short_name: string;
+  /** innermost operator at its launch; null if there is none */
+  operator: string | null;
+  /** why the dimensions are unknown */
+  why: ProductsFoundWithoutShapeWhy;
+  /** number of kernels */
+  kernels: number;
+  /** their time (ms) */
+  total_ms: number;
+}
+
+export type ProductsFoundWithoutShapeWhy =
+  | "no_operator" /* the capture has no operator for the kernel */
+  | "replayed" /* replayed by a CUDA graph whose capture was not recorded */
+  | "no_sizes" /* the sizes of the operator's inputs were not recorded, or llmprof does not know the operator */;
 
 export interface Operators {
   /** as the framework names it */
