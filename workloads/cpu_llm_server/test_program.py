@@ -147,7 +147,8 @@ class Answers(ServerCase):
                          whole["choices"][0]["message"]["content"])
 
     def test_requests_at_the_same_time_share_steps(self):
-        server = self.serve()
+        # The pause lets all twelve arrive before the first of them can end.
+        server = self.serve("--fault", "pause=at:0ms,for:300ms")
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
             done = list(pool.map(lambda i: json.loads(server.complete(prompt=[i + 1] * 40, max_tokens=60)[1]),
                                  range(12)))
