@@ -32,40 +32,36 @@ std::string transposed_words(const Product& row) {
   return known ? "none" : std::string(kMissing);
 }
 
-Table size_table(const Profile& profile) {
-  Table table = table_of(
-      "stage | role | #m | #n | #k | #batch | types | transposed | #calls | #total (ms) | #share "
-      "of "
-      "products | #mean (ms) | #lower bound (ms) | #lower bound over mean | bound by",
+// "777 x 22,016 x 4,096", of a batched product "300 x 64 x 300, 16 times".
+std::string size_words(const Product& row) {
+  const std::string sizes =
+      fmt::format("{} x {} x {}", grouped(row.m), grouped(row.n), grouped(row.k));
+  return row.batch == 1 ? sizes : fmt::format("{}, {} times", sizes, grouped(row.batch));
+}
+
+Table time_table(const Profile& profile) {
+  return table_of(
+      "stage | role | m x n x k | #calls | #total (ms) | #share of products | #mean (ms) | #lower "
+      "bound (ms) | #lower bound over mean",
       profile.products,
       [](const Product& row) {
-        return cells(or_missing(row.stage), std::string(in_words(row.role)), grouped(row.m),
-                     grouped(row.n), grouped(row.k), grouped(row.batch), type_words(row),
-                     transposed_words(row), grouped(row.calls), exact_ms(row.total),
-                     percent(row.share), exact_ms(row.mean), exact_ms(row.floor),
-                     percent(row.floor_share),
-                     row.floor ? spelled(row.floor_bound) : std::string(kMissing));
+        return cells(or_missing(row.stage), std::string(in_words(row.role)), size_words(row),
+                     grouped(row.calls), exact_ms(row.total), percent(row.share),
+                     exact_ms(row.mean), exact_ms(row.floor), percent(row.floor_share));
       },
       kShownProducts);
-  table.show_if(std::ranges::any_of(profile.products,
-                                    [](const Product& row) { return row.stage.has_value(); }),
-                "stage");
-  table.show_if(
-      std::ranges::any_of(profile.products, [](const Product& row) { return row.batch > 1; }),
-      "batch");
-  return table;
 }
 
 Table rate_table(const Profile& profile) {
   return table_of(
-      "role | #m | #n | #k | kernel | #FLOPs per call | #bytes per call | #FLOP/B | #FLOP/s | "
-      "#bandwidth",
+      "m x n x k | types | transposed | kernel | #FLOPs per call | #bytes per call | #FLOP/s | "
+      "#bandwidth | bound by",
       profile.products,
       [](const Product& row) {
-        return cells(std::string(in_words(row.role)), grouped(row.m), grouped(row.n),
-                     grouped(row.k), row.short_name, in_unit(row.flops), in_unit(row.bytes),
-                     in_unit(row.flops_per_byte), in_unit(row.flops_per_s),
-                     in_unit(row.bytes_per_s));
+        return cells(size_words(row), type_words(row), transposed_words(row), row.short_name,
+                     in_unit(row.flops), in_unit(row.bytes), in_unit(row.flops_per_s),
+                     in_unit(row.bytes_per_s),
+                     row.floor ? spelled(row.floor_bound) : std::string(kMissing));
       },
       kShownProducts);
 }
@@ -113,13 +109,14 @@ void add_section(Topic<"products"> /*topic*/, const Profile& profile, Document& 
     return;
   }
   document.paragraph(found_sentence(found));
-  document.add(size_table(profile));
+  document.add(time_table(profile));
   document.paragraph(
       "A (m x k) times B (k x n). The lower bound is the longer of the FLOPs (2 m n k) at the "
       "GPU's "
       "dense peak and the bytes of A, B and the result, each once, at its peak bandwidth. It is "
       "exceeded if operands are in a cache.");
-  document.add_filled(rate_table(profile), "What each computes and moves, and how fast:");
+  document.add_filled(rate_table(profile),
+                      "What each computes and moves, and how fast, in the same order:");
   document.add_filled(unknown_table(found), "Kernels without dimensions:");
 }
 
