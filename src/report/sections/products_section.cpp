@@ -22,14 +22,13 @@ std::string type_words(const Product& row) {
                      spelled(row.type_output));
 }
 
-// Which operands are stored by column.
-std::string transposed_words(const Product& row) {
+// Which operands are stored by column: ", B transposed".
+std::string_view transposed_words(const Product& row) {
   const bool a = row.layout_a == MatrixLayout::transposed;
   const bool b = row.layout_b == MatrixLayout::transposed;
-  if (a) return b ? "A, B" : "A";
-  if (b) return "B";
-  const bool known = row.layout_a != MatrixLayout::unknown && row.layout_b != MatrixLayout::unknown;
-  return known ? "none" : std::string(kMissing);
+  if (a && b) return ", A and B transposed";
+  if (a) return ", A transposed";
+  return b ? ", B transposed" : "";
 }
 
 // "777 x 22,016 x 4,096", of a batched product "300 x 64 x 300, 16 times".
@@ -39,29 +38,34 @@ std::string size_words(const Product& row) {
   return row.batch == 1 ? sizes : fmt::format("{}, {} times", sizes, grouped(row.batch));
 }
 
+// "0.009642, by memory".
+std::string floor_words(const Product& row) {
+  if (!row.floor) return std::string(kMissing);
+  return fmt::format("{}, by {}", exact_ms(row.floor), spelled(row.floor_bound));
+}
+
 Table time_table(const Profile& profile) {
   return table_of(
       "stage | role | m x n x k | #calls | #total (ms) | #share of products | #mean (ms) | #lower "
-      "bound (ms) | #lower bound over mean",
+      "bound over mean",
       profile.products,
       [](const Product& row) {
         return cells(or_missing(row.stage), std::string(in_words(row.role)), size_words(row),
                      grouped(row.calls), exact_ms(row.total), percent(row.share),
-                     exact_ms(row.mean), exact_ms(row.floor), percent(row.floor_share));
+                     exact_ms(row.mean), percent(row.floor_share));
       },
       kShownProducts);
 }
 
 Table rate_table(const Profile& profile) {
   return table_of(
-      "m x n x k | types | transposed | kernel | #FLOPs per call | #bytes per call | #FLOP/s | "
-      "#bandwidth | bound by",
+      "m x n x k | types | kernel | #FLOPs per call | #bytes per call | #FLOP/s | #bandwidth | "
+      "lower bound (ms)",
       profile.products,
       [](const Product& row) {
-        return cells(size_words(row), type_words(row), transposed_words(row), row.short_name,
-                     in_unit(row.flops), in_unit(row.bytes), in_unit(row.flops_per_s),
-                     in_unit(row.bytes_per_s),
-                     row.floor ? spelled(row.floor_bound) : std::string(kMissing));
+        return cells(size_words(row), type_words(row) + std::string(transposed_words(row)),
+                     row.short_name, in_unit(row.flops), in_unit(row.bytes),
+                     in_unit(row.flops_per_s), in_unit(row.bytes_per_s), floor_words(row));
       },
       kShownProducts);
 }
