@@ -131,9 +131,11 @@ struct Answer {
     field("state_bytes_per_sequence", state_bytes_per_sequence,
           "state of fixed size per sequence (linear attention), on one GPU");
     field("rows", rows, "what takes the memory, on one GPU");
-    field("largest_batch", largest_batch, "largest batch at this context; null if none fits");
+    field("largest_batch", largest_batch,
+          "largest batch at this context that leaves 1 % of the GPU's memory; null if none does");
     field("largest_context", largest_context,
-          "largest context at this batch, at most the model's own; null if none fits");
+          "largest context at this batch that leaves 1 %, at most the model's own; null if none "
+          "does");
     field("table", table, "other batches and contexts, with bf16 and fp8 caches");
     field("notes", notes, "what is not counted, and caveats");
   }

@@ -13,6 +13,7 @@
 #include "config/config_tree.h"
 #include "fit/capacity.h"
 #include "fit/llama_cpp.h"
+#include "fit/measured.h"
 #include "fit/request.h"
 #include "llm/cost.h"
 #include "llm/gpu_spec.h"
@@ -211,8 +212,9 @@ Answer answer_request(const Request& request, const llm::GpuSpec& gpu) {
   const SequenceBytes sequence = sequence_bytes(request);
   result.kv_bytes_per_token = static_cast<uint64_t>(std::llround(sequence.per_token));
   result.state_bytes_per_sequence = static_cast<uint64_t>(std::llround(sequence.state));
-  result.largest_batch = largest_batch(request, gpu.memory_bytes);
-  result.largest_context = largest_context(request, gpu.memory_bytes);
+  const uint64_t without_spare = gpu.memory_bytes / 100 * (100 - kSparePercent);
+  result.largest_batch = largest_batch(request, without_spare);
+  result.largest_context = largest_context(request, without_spare);
   fill_table(request, gpu.memory_bytes, result);
   return result;
 }
