@@ -85,7 +85,7 @@ std::string found_sentence(const ProductsFound& found) {
   std::string text = fmt::format(
       "Matrix products take {} ms of kernel time. Dimensions are known for {} of it, from the "
       "inputs of PyTorch's operators; the role in the model for {}.",
-      exact_ms(found.time), percent(found.with_shape_share), percent(found.with_role_share));
+      ms(found.time), percent(found.with_shape_share), percent(found.with_role_share));
   if (found.of_other_run) {
     text +=
         " These are the products of the run with torch.profiler, not of the timeline: their stages "
@@ -99,10 +99,11 @@ std::string why_no_products(const Profile& profile) {
   if (profile.products_found.kernels == 0) {
     return "Not available: this input has no kernels of matrix products with their times.";
   }
-  return fmt::format(
-      "Matrix products take {} ms of kernel time, but their dimensions are unknown. "
-      "To know them, {}.",
-      exact_ms(profile.products_found.time), kHowToRecord);
+  const std::string unknown =
+      fmt::format("Matrix products take {} ms of kernel time. Their dimensions are unknown",
+                  ms(profile.products_found.time));
+  if (without_framework(profile)) return unknown + ": this input does not state them.";
+  return fmt::format("{}. To know them, {}.", unknown, kHowToRecord);
 }
 
 }  // namespace
