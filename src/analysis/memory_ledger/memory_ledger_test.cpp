@@ -20,7 +20,7 @@ using trace::AllocationKind;
 using trace::MemoryAction;
 using Moment = trace::MemoryReadingTable::Moment;
 
-constexpr uint64_t kMiB = 1U << 20U;
+constexpr uint64_t kMebibyte = 1U << 20U;
 constexpr uint64_t kUnknown = trace::MemoryReadingTable::kUnknown;
 constexpr Nanoseconds kSecond = 1'000'000'000;
 constexpr uint64_t kHeap = uint64_t{1} << 40U;
@@ -56,8 +56,8 @@ class RecordedMemory {
   // Bytes of the device: `used` without `reserved`.
   void read(Nanoseconds time, uint64_t used, Moment moment = Moment::running,
             uint64_t others = kUnknown) {
-    constexpr uint64_t kTotal = 100'000 * kMiB;
-    constexpr uint64_t kReserved = 600 * kMiB;
+    constexpr uint64_t kTotal = 100'000 * kMebibyte;
+    constexpr uint64_t kReserved = 600 * kMebibyte;
     trace::add_row(builder_.trace().memory_readings, time, process_, device_, moment, kTotal,
                    kTotal - kReserved - used, used, kReserved, kUnknown, others);
   }
@@ -107,30 +107,33 @@ int64_t mib(int64_t number) { return number << 20U; }
 // Sizes as a program of known allocations had them on an H200.
 TEST(MemoryLedger, ExplainsEveryByteOfKnownAllocations) {
   RecordedMemory memory;
-  memory.profiler(9 * kMiB);
-  memory.read(0, 50 * kMiB, Moment::before_context);
-  memory.read(kSecond, (50 + 518) * kMiB);
+  memory.profiler(9 * kMebibyte);
+  memory.read(0, 50 * kMebibyte, Moment::before_context);
+  memory.read(kSecond, (50 + 518) * kMebibyte);
   const Nanoseconds load = 2 * kSecond;
-  memory.add(load, {.address = kHeap, .bytes = 512 * kMiB, .library = "/app/libengine.so"});
-  memory.add(load, {.address = kHeap + 512 * kMiB, .bytes = 3 * kMiB});
-  memory.add(load, {.address = kHeap + 516 * kMiB, .bytes = 1000});
-  memory.add(load, {.address = kHeap + 600 * kMiB, .bytes = 256 * kMiB});
-  memory.add(load + 1, {.action = MemoryAction::release, .address = kHeap + 600 * kMiB});
-  memory.add(load, {.address = kHeap + 2048 * kMiB,
+  memory.add(load, {.address = kHeap, .bytes = 512 * kMebibyte, .library = "/app/libengine.so"});
+  memory.add(load, {.address = kHeap + 512 * kMebibyte, .bytes = 3 * kMebibyte});
+  memory.add(load, {.address = kHeap + 516 * kMebibyte, .bytes = 1000});
+  memory.add(load, {.address = kHeap + 600 * kMebibyte, .bytes = 256 * kMebibyte});
+  memory.add(load + 1, {.action = MemoryAction::release, .address = kHeap + 600 * kMebibyte});
+  memory.add(load, {.address = kHeap + 2048 * kMebibyte,
                     .bytes = 67'239'936,  // 64.125 MiB: 33 pages
                     .library = "/lib/libcublas.so.13"});
-  memory.add(load, {.address = kHeap + 4096 * kMiB,
-                    .bytes = 128 * kMiB,
+  memory.add(load, {.address = kHeap + 4096 * kMebibyte,
+                    .bytes = 128 * kMebibyte,
                     .owner = 0x5000,
-                    .pool_bytes = 160 * kMiB});
+                    .pool_bytes = 160 * kMebibyte});
+  memory.add(load, {.kind = AllocationKind::managed,
+                    .address = kHeap + 8192 * kMebibyte,
+                    .bytes = 32 * kMebibyte});
   memory.add(load,
-             {.kind = AllocationKind::managed, .address = kHeap + 8192 * kMiB, .bytes = 32 * kMiB});
-  memory.add(load, {.kind = AllocationKind::pinned, .address = 0x7000'0000, .bytes = 64 * kMiB});
-  memory.add(load, {.kind = AllocationKind::module_variable, .address = 0x100, .bytes = 4 * kMiB});
-  memory.add(load, {.action = MemoryAction::create, .bytes = 256 * kMiB, .owner = 7});
+             {.kind = AllocationKind::pinned, .address = 0x7000'0000, .bytes = 64 * kMebibyte});
+  memory.add(load,
+             {.kind = AllocationKind::module_variable, .address = 0x100, .bytes = 4 * kMebibyte});
+  memory.add(load, {.action = MemoryAction::create, .bytes = 256 * kMebibyte, .owner = 7});
   // 512 + 4 + 2 + 66 of pages, 160 of the pool, 128 managed, 256 virtual, 1 that nothing explains.
   const uint64_t used = 50 + 518 + 512 + 4 + 2 + 66 + 160 + 128 + 256 - 1;
-  memory.read(3 * kSecond, used * kMiB);
+  memory.read(3 * kSecond, used * kMebibyte);
   const auto ledger = ledger_of(memory);
   ASSERT_TRUE(ledger);
   const auto rows = rows_of(*ledger, LedgerMomentKind::end);
@@ -156,13 +159,13 @@ TEST(MemoryLedger, ExplainsEveryByteOfKnownAllocations) {
 TEST(MemoryLedger, GrowthThatNothingExplainsIsTheRest) {
   RecordedMemory memory;
   memory.read(0, 0, Moment::before_context);
-  memory.read(kSecond, 500 * kMiB);
-  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
-  memory.read(3 * kSecond, 700 * kMiB);
-  memory.add(4 * kSecond, {.action = MemoryAction::module_loaded, .bytes = kMiB});
-  memory.read(5 * kSecond, 720 * kMiB);
+  memory.read(kSecond, 500 * kMebibyte);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMebibyte});
+  memory.read(3 * kSecond, 700 * kMebibyte);
+  memory.add(4 * kSecond, {.action = MemoryAction::module_loaded, .bytes = kMebibyte});
+  memory.read(5 * kSecond, 720 * kMebibyte);
   memory.add(6 * kSecond, {.action = MemoryAction::graph_instantiated});
-  memory.read(7 * kSecond, 728 * kMiB, Moment::end);
+  memory.read(7 * kSecond, 728 * kMebibyte, Moment::end);
   const auto ledger = ledger_of(memory);
   ASSERT_TRUE(ledger);
   auto rows = rows_of(*ledger, LedgerMomentKind::end);
@@ -175,10 +178,10 @@ TEST(MemoryLedger, GrowthThatNothingExplainsIsTheRest) {
 TEST(MemoryLedger, AReadingNextToAChangeIsNotUsed) {
   RecordedMemory memory;
   memory.read(0, 0, Moment::before_context);
-  memory.read(kSecond, 500 * kMiB);
-  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
-  memory.read(2 * kSecond + 1'000'000, 500 * kMiB);  // began before the allocation
-  memory.read(3 * kSecond, 600 * kMiB);
+  memory.read(kSecond, 500 * kMebibyte);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMebibyte});
+  memory.read(2 * kSecond + 1'000'000, 500 * kMebibyte);  // began before the allocation
+  memory.read(3 * kSecond, 600 * kMebibyte);
   const auto ledger = ledger_of(memory);
   ASSERT_TRUE(ledger);
   EXPECT_EQ((rows_of(*ledger, LedgerMomentKind::end)[{LedgerPart::rest, ""}]), 0);
@@ -186,10 +189,10 @@ TEST(MemoryLedger, AReadingNextToAChangeIsNotUsed) {
 
 TEST(MemoryLedger, OtherProcessesAreFollowedIfNvmlListsThem) {
   RecordedMemory memory;
-  memory.read(0, 50 * kMiB, Moment::before_context, 40 * kMiB);
-  memory.read(kSecond, 550 * kMiB, Moment::running, 40 * kMiB);
-  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
-  memory.read(3 * kSecond, 950 * kMiB, Moment::end, 340 * kMiB);
+  memory.read(0, 50 * kMebibyte, Moment::before_context, 40 * kMebibyte);
+  memory.read(kSecond, 550 * kMebibyte, Moment::running, 40 * kMebibyte);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMebibyte});
+  memory.read(3 * kSecond, 950 * kMebibyte, Moment::end, 340 * kMebibyte);
   const auto ledger = ledger_of(memory);
   ASSERT_TRUE(ledger);
   auto rows = rows_of(*ledger, LedgerMomentKind::end);
@@ -202,8 +205,8 @@ TEST(MemoryLedger, NeedsARecordingFromTheStart) {
     RecordedMemory memory;
     memory.tracing(1, trace::TracingState::tracing, reason);
     memory.read(0, 0, Moment::before_context);
-    memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
-    memory.read(3 * kSecond, 600 * kMiB);
+    memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMebibyte});
+    memory.read(3 * kSecond, 600 * kMebibyte);
     const auto ledger = ledger_of(memory);
     EXPECT_EQ(ledger.has_value(), reason == trace::TracingReason::program_start);
   }
@@ -214,12 +217,12 @@ TEST(MemoryLedger, EndsWhereTheRecordingEnds) {
   memory.tracing(1, trace::TracingState::tracing, trace::TracingReason::program_start);
   memory.tracing(4 * kSecond, trace::TracingState::detached, trace::TracingReason::step_limit);
   memory.read(0, 0, Moment::before_context);
-  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMiB});
-  memory.read(3 * kSecond, 600 * kMiB);
-  memory.read(5 * kSecond, 900 * kMiB);
+  memory.add(2 * kSecond, {.address = kHeap, .bytes = 100 * kMebibyte});
+  memory.read(3 * kSecond, 600 * kMebibyte);
+  memory.read(5 * kSecond, 900 * kMebibyte);
   const auto ledger = ledger_of(memory);
   ASSERT_TRUE(ledger);
-  EXPECT_EQ(ledger->moments.back().used.value, static_cast<double>(1200 * kMiB));
+  EXPECT_EQ(ledger->moments.back().used.value, static_cast<double>(1200 * kMebibyte));
 }
 
 TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {
@@ -228,7 +231,7 @@ TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {
     return RecordedMemory::Event{.action = action,
                                  .kind = AllocationKind::unknown,
                                  .address = address,
-                                 .bytes = 2 * kMiB,
+                                 .bytes = 2 * kMebibyte,
                                  .owner = owner};
   };
   using enum MemoryAction;
@@ -241,7 +244,7 @@ TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {
   memory.add(6, is(retain_handle, 7));
   memory.add(7, is(release_handle, 7));
   memory.add(8, is(release_handle, 7));
-  memory.add(9, is(map, 99, kVirtual + 4 * kMiB));  // another process's
+  memory.add(9, is(map, 99, kVirtual + 4 * kMebibyte));  // another process's
   const trace::Trace trace = memory.freeze();
   LiveMemory live(trace.memory_events, memory.process());
   std::vector<uint64_t> counts;
@@ -255,32 +258,33 @@ TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {
 // With expandable segments CUPTI records each mapping as an allocation, of the wrong library.
 TEST(LiveMemory, MappingsAreNotAllocations) {
   RecordedMemory memory;
-  memory.add(1, {.action = MemoryAction::create, .bytes = 20 * kMiB, .owner = 7, .correlation = 4});
-  memory.add(2, {.address = kVirtual, .bytes = 20 * kMiB, .correlation = 5});
+  memory.add(
+      1, {.action = MemoryAction::create, .bytes = 20 * kMebibyte, .owner = 7, .correlation = 4});
+  memory.add(2, {.address = kVirtual, .bytes = 20 * kMebibyte, .correlation = 5});
   memory.add(3, {.action = MemoryAction::map,
                  .address = kVirtual,
-                 .bytes = 20 * kMiB,
+                 .bytes = 20 * kMebibyte,
                  .owner = 7,
                  .correlation = 5});
-  memory.add(4, {.address = kVirtual + 4 * kMiB, .bytes = 2 * kMiB});
-  memory.add(5, {.address = kHeap, .bytes = 4 * kMiB});
+  memory.add(4, {.address = kVirtual + 4 * kMebibyte, .bytes = 2 * kMebibyte});
+  memory.add(5, {.address = kHeap, .bytes = 4 * kMebibyte});
   const trace::Trace trace = memory.freeze();
   LiveMemory live(trace.memory_events, memory.process());
   live.advance_to(10);
   EXPECT_EQ(live.allocations().size(), 1U);
-  EXPECT_EQ(live.virtual_memory(memory.device()).bytes, 20 * kMiB);
+  EXPECT_EQ(live.virtual_memory(memory.device()).bytes, 20 * kMebibyte);
 }
 
 TEST(LiveMemory, SmallAllocationsShareAPage) {
   RecordedMemory memory;
   memory.add(1, {.address = kHeap, .bytes = 512});
   memory.add(1, {.address = kHeap + 512, .bytes = 512});
-  memory.add(1, {.address = kHeap + 2 * kMiB, .bytes = 2 * kMiB + 1});
+  memory.add(1, {.address = kHeap + 2 * kMebibyte, .bytes = 2 * kMebibyte + 1});
   const trace::Trace trace = memory.freeze();
   LiveMemory live(trace.memory_events, memory.process());
   live.advance_to(10);
   // 3 pages.
-  EXPECT_EQ(live.rounding(memory.device()), 6 * kMiB - 1024 - 2 * kMiB - 1);
+  EXPECT_EQ(live.rounding(memory.device()), 6 * kMebibyte - 1024 - 2 * kMebibyte - 1);
 }
 
 TEST(AllocatingLibraries, AreKnownByTheirFiles) {
