@@ -40,10 +40,17 @@ bool TableRows::is_coded(size_t column) const {
 
 double TableRows::share_of_value(size_t column) const {
   uint32_t most = 1;
+  size_t changes = 0;  // between the first rows of neighbors: a run, a rank
+  std::string scratch;
+  Value before;
   for (size_t part = 0; part < parts_.size(); ++part) {
     most = std::max(most, this->column(part, column).codes());
+    if (parts_[part].part.rows == 0) continue;
+    const Value first = this->column(part, column).at(0, scratch);
+    if (part > 0 && (precedes(before, first) || precedes(first, before))) ++changes;
+    before = first;
   }
-  return 1.0 / most;
+  return 1.0 / static_cast<double>(std::max<size_t>(most, changes + 1));
 }
 
 bool TableRows::is_ascending(size_t column) {

@@ -82,7 +82,7 @@ TEST(CollectorLog, ReadsWhatWasRecorded) {
   EXPECT_EQ(trace.threads[0].tid, 7U);
   EXPECT_EQ(trace.threads[0].name, "worker");
   EXPECT_EQ(trace.captures[0].wall_clock_ns, 1'700'000'000'000'000'000);
-  EXPECT_EQ(trace.captures[0].schema_version, "1.4");
+  EXPECT_EQ(trace.captures[0].schema_version, "1.5");
 }
 
 TEST(CollectorLog, CollectivesAreOperatorsAndMore) {
@@ -332,7 +332,7 @@ TEST(CollectorLog, RefusesWhatItCannotKnow) {
   other.header.major_version = 2;
   const auto newer = read_bytes(other.bytes());
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message.find("version 2.4"), std::string::npos);
+  EXPECT_NE(newer.error().message.find("version 2.5"), std::string::npos);
   other = small_log();
   other.header.byte_order = wire::kOtherByteOrderMark;
   const auto swapped = read_bytes(other.bytes());
