@@ -300,7 +300,6 @@ class Snapshots(unittest.TestCase):
         self.refused(pickle.dumps({"no": "segments"}, protocol=4), "not a memory snapshot")
 
 
-@unittest.skipUnless(CAPTURES.is_dir(), "needs ../shared/captures/memory (or LLMPROF_CAPTURES), which is not here")
 class RealSnapshots(unittest.TestCase):
     """Figures equal PyTorch's own statistics."""
 
@@ -324,6 +323,7 @@ class RealSnapshots(unittest.TestCase):
                                  [2 << 30, 3 << 30, 128 << 20])
 
 
+@unittest.skipUnless(CAPTURES.is_dir(), "needs ../shared/captures/memory (or LLMPROF_CAPTURES), which is not here")
 class SharedSnapshot(unittest.TestCase):
     def test_mosaic(self):
         path = CAPTURES / "facebookresearch+mosaic__output.pickle"
