@@ -123,7 +123,7 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data) {
     return note_driver_memory(wire::MemoryAction::graph_instantiated, data->context, 0);
   }
   const bool cloned = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
-  if ((!cloned && id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)) return;
+  if (!cloned && id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) return;
   const auto* graph = static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
   if (graph != nullptr) record_graph_node(*graph, cloned);
 }
