@@ -52,6 +52,7 @@ void expect_in_each_state(E event, std::initializer_list<Expected> expected) {
 TEST(StateTable, ArmingStartsTracingUnlessArmed) {
   expect_in_each_state(E::arm, {
                                    {S::disarmed, S::tracing, A::start_tracing},
+                                   {S::watching_memory, S::tracing, A::start_tracing},
                                    {S::tracing, I::armed_already},
                                    {S::settling, I::armed_already},
                                    {S::paused, I::armed_already},
@@ -65,9 +66,24 @@ TEST(StateTable, ArmingStartsTracingUnlessArmed) {
                                });
 }
 
+TEST(StateTable, MemoryIsWatchedFromTheStartOnly) {
+  for (const S state : all_states()) {
+    const Transition& found = transition(state, E::watch_memory);
+    if (state == S::disarmed) {
+      EXPECT_EQ(found.next, S::watching_memory);
+      EXPECT_EQ(found.action, A::attach);
+    } else if (state == S::exiting) {
+      EXPECT_EQ(found.ignored, I::process_is_exiting);
+    } else {
+      EXPECT_EQ(found.ignored, state == S::stood_down ? I::is_final : I::only_at_start);
+    }
+  }
+}
+
 TEST(StateTable, DisarmingDrainsWhatIsAttached) {
   expect_in_each_state(E::disarm, {
                                       {S::disarmed, I::not_armed},
+                                      {S::watching_memory, I::not_armed},
                                       {S::tracing, S::draining, A::drain},
                                       {S::settling, S::draining, A::drain},
                                       {S::paused, S::draining, A::drain},
@@ -84,6 +100,7 @@ TEST(StateTable, DisarmingDrainsWhatIsAttached) {
 TEST(StateTable, AWindowOpensOnlyBetweenWindows) {
   expect_in_each_state(E::window_opens, {
                                             {S::disarmed, I::not_armed},
+                                            {S::watching_memory, I::not_armed},
                                             {S::tracing, I::tracing_already},
                                             {S::settling, S::tracing, A::start_tracing},
                                             {S::paused, S::tracing, A::start_tracing},
@@ -100,6 +117,7 @@ TEST(StateTable, AWindowOpensOnlyBetweenWindows) {
 TEST(StateTable, ADutyWindowWithoutGraphsIsSwitchedOffAtOnce) {
   expect_in_each_state(E::window_closes, {
                                              {S::disarmed, I::no_window_open},
+                                             {S::watching_memory, I::no_window_open},
                                              {S::tracing, S::paused, A::switch_off},
                                              {S::settling, I::no_window_open},
                                              {S::paused, I::no_window_open},
@@ -116,6 +134,7 @@ TEST(StateTable, ADutyWindowWithoutGraphsIsSwitchedOffAtOnce) {
 TEST(StateTable, ADutyWindowWithGraphsSettles) {
   expect_in_each_state(E::window_closes_graphs, {
                                                     {S::disarmed, I::no_window_open},
+                                                    {S::watching_memory, I::no_window_open},
                                                     {S::tracing, S::settling, A::close_window},
                                                     {S::settling, I::no_window_open},
                                                     {S::paused, I::no_window_open},
@@ -132,6 +151,7 @@ TEST(StateTable, ADutyWindowWithGraphsSettles) {
 TEST(StateTable, SettledGraphsLetRecordsBeSwitchedOff) {
   expect_in_each_state(E::graphs_settled, {
                                               {S::disarmed, I::not_settling},
+                                              {S::watching_memory, I::not_settling},
                                               {S::tracing, I::not_settling},
                                               {S::settling, S::paused, A::switch_off},
                                               {S::paused, I::not_settling},
@@ -148,6 +168,7 @@ TEST(StateTable, SettledGraphsLetRecordsBeSwitchedOff) {
 TEST(StateTable, ASpentBudgetDrainsItsWindow) {
   expect_in_each_state(E::budget_spent, {
                                             {S::disarmed, I::no_window_open},
+                                            {S::watching_memory, I::no_window_open},
                                             {S::tracing, S::window_draining, A::drain},
                                             {S::settling, I::budget_not_used},
                                             {S::paused, I::budget_not_used},
@@ -164,6 +185,7 @@ TEST(StateTable, ASpentBudgetDrainsItsWindow) {
 TEST(StateTable, CompleteWorkWaitsForASafePoint) {
   expect_in_each_state(E::work_complete, {
                                              {S::disarmed, I::nothing_to_drain},
+                                             {S::watching_memory, I::nothing_to_drain},
                                              {S::tracing, I::nothing_to_drain},
                                              {S::settling, I::nothing_to_drain},
                                              {S::paused, I::nothing_to_drain},
@@ -180,6 +202,7 @@ TEST(StateTable, CompleteWorkWaitsForASafePoint) {
 TEST(StateTable, ASafePointDetachesIfWorkIsComplete) {
   expect_in_each_state(E::safe_point, {
                                           {S::disarmed, I::not_attached},
+                                          {S::watching_memory, I::stays_attached},
                                           {S::tracing, I::stays_attached},
                                           {S::settling, I::stays_attached},
                                           {S::paused, I::stays_attached},
@@ -196,6 +219,7 @@ TEST(StateTable, ASafePointDetachesIfWorkIsComplete) {
 TEST(StateTable, AnotherToolGetsCuptiInEveryState) {
   expect_in_each_state(E::rival_subscribes, {
                                                 {S::disarmed, S::stood_down, A::none},
+                                                {S::watching_memory, S::stood_down, A::give_way},
                                                 {S::tracing, S::stood_down, A::give_way},
                                                 {S::settling, S::stood_down, A::give_way},
                                                 {S::paused, S::stood_down, A::give_way},
@@ -212,6 +236,7 @@ TEST(StateTable, AnotherToolGetsCuptiInEveryState) {
 TEST(StateTable, AFailureOfCuptiStandsDown) {
   expect_in_each_state(E::cupti_fails, {
                                            {S::disarmed, S::stood_down, A::detach},
+                                           {S::watching_memory, S::stood_down, A::detach},
                                            {S::tracing, I::cannot_fail},
                                            {S::settling, S::stood_down, A::detach},
                                            {S::paused, S::stood_down, A::detach},
@@ -228,6 +253,7 @@ TEST(StateTable, AFailureOfCuptiStandsDown) {
 TEST(StateTable, AnExitFlushesWhatIsAttached) {
   expect_in_each_state(E::process_exits, {
                                              {S::disarmed, I::not_attached},
+                                             {S::watching_memory, S::exiting, A::flush},
                                              {S::tracing, S::exiting, A::flush},
                                              {S::settling, S::exiting, A::flush},
                                              {S::paused, S::exiting, A::flush},
@@ -255,7 +281,7 @@ TEST(StateTable, OnlyTheirActionsAttachAndDetach) {
       const bool leaves = change.action == A::detach || change.action == A::give_way;
       EXPECT_EQ(is_attached(state) && !is_attached(change.next), is_attached(state) && leaves);
       if (!is_attached(state) && is_attached(change.next)) {
-        EXPECT_EQ(change.action, A::start_tracing);
+        EXPECT_EQ(change.action, change.next == S::watching_memory ? A::attach : A::start_tracing);
       }
       EXPECT_EQ(change.next == S::tracing, change.action == A::start_tracing);
     }
@@ -265,7 +291,8 @@ TEST(StateTable, OnlyTheirActionsAttachAndDetach) {
 TEST(StateTable, AFailedStartStandsDown) {
   for (const S state : all_states()) {
     for (const E event : all_events()) {
-      if (transition(state, event).action != A::start_tracing) continue;
+      const A action = transition(state, event).action;
+      if (action != A::start_tracing && action != A::attach) continue;
       EXPECT_EQ(transition(state, E::cupti_fails).next, S::stood_down);
     }
   }
@@ -347,8 +374,9 @@ TEST(StateTable, ABudgetDetachesBetweenWindowsAndStaysArmed) {
 TEST(StateTable, TheCollectorsThreadsFollowTheState) {
   const std::set<S> draining = {S::draining, S::window_draining};
   const std::set<S> leaving = {S::leaving, S::window_leaving};
-  const std::set<S> recording = {S::tracing,         S::settling, S::paused,        S::draining,
-                                 S::window_draining, S::leaving,  S::window_leaving};
+  const std::set<S> recording = {S::watching_memory, S::tracing,       S::settling,
+                                 S::paused,          S::draining,      S::window_draining,
+                                 S::leaving,         S::window_leaving};
   for (const S state : all_states()) {
     EXPECT_EQ(is_draining(state), draining.count(state) == 1);
     EXPECT_EQ(is_leaving(state), leaving.count(state) == 1);

@@ -1,4 +1,5 @@
 """The collector's records of GPU memory: allocations from CUPTI and the driver's calls, readings from NVML."""
+import json
 import struct
 import unittest
 
@@ -96,6 +97,43 @@ class Memory(PlayedCase):
         log = self.play_memory(LLMPROF_MEMORY="off")
         self.assertEqual(log.of("memory_event", "memory_reading", "allocation_call", "memory_off"), [])
         self.assertEqual(len(log.kernels()), 1)
+
+    def test_it_can_be_recorded_without_gpu_work(self):
+        log = self.play_memory(LLMPROF_MEMORY="always", LLMPROF_ARM="command")
+        self.assertEqual(len(log.of("memory_event")), 10)
+        self.assertEqual(log.of("launch", "api_call", "kernels"), [])
+        self.assertEqual(log.collections(), [("paused", "program_start"), ("detached", "process_end")])
+
+    def test_it_is_recorded_before_arming(self):
+        self.used = self.folder / "used"
+        self.used.write_bytes(struct.pack("<Q", 0))
+        program = InteractiveProgram(
+            self,
+            self.tape("memory"),
+            FAKE_GPU_MEMORY=str(self.used),
+            LLMPROF_NVML=NVML,
+            LLMPROF_MEMORY="always",
+            LLMPROF_ARM="command",
+        )
+        self.assertEqual(program.say("status"), "ok: attached, not tracing\n")
+        self.assertTrue(program.say("arm").startswith("ok: "))
+        program.next_round()
+        program.end()
+        log = self.log()
+        self.assertEqual(log.collections()[:2], [("paused", "program_start"), ("tracing", "command")])
+        self.assertEqual(len(log.of("memory_event")), 20)
+        self.assertEqual(len(log.kernels()), 1)
+
+    def test_memory_alone_is_explained(self):
+        self.used = self.folder / "used"
+        self.used.write_bytes(struct.pack("<Q", 0))
+        environment = {"FAKE_GPU_MEMORY": str(self.used), "LLMPROF_NVML": NVML, "LLMPROF_ARM": "command"}
+        done = self.analyze(self.tape("memory"), LLMPROF_MEMORY="always", **environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        profile = json.loads((self.folder / "bundle" / "profile.json").read_text())
+        (never_armed,) = [d for d in profile["diagnostics"] if d["code"] == "collector_never_armed"]
+        self.assertIn("GPU memory was recorded, and no GPU work", never_armed["message"])
+        self.assertIn("peak", [moment["kind"] for moment in profile["memory_ledger"]["moments"]])
 
     def test_a_cupti_without_records_says_so_and_kernels_are_recorded(self):
         log = self.play_memory(FAKE_CUPTI_FAIL_KIND="49")

@@ -152,7 +152,11 @@ class SessionFacts : LogReading {
 
   void add(const wire::Variable& variable) { variables_.push_back(variable); }
   void add(const wire::TracingChange& change) {
-    armed_ = true;
+    // Before it is armed, it is attached only to record memory.
+    const bool attached_only = change.state == wire::TracingState::paused;
+    watched_memory_ = watched_memory_ || (attached_only && !armed_);
+    armed_ = armed_ || change.state == wire::TracingState::tracing ||
+             change.state == wire::TracingState::stood_down;
     trace::add_row(builder_.trace().tracing_changes, change.time, process_, state_of(change.state),
                    static_cast<trace::TracingReason>(change.reason), change.step, change.cost_ns);
     if (change.state == wire::TracingState::stood_down) {
@@ -223,8 +227,10 @@ class SessionFacts : LogReading {
     }
     findings_.never_armed = true;
     note(Severity::warning, "collector_never_armed",
-         "the collector was loaded but never armed, so no GPU work was recorded: it waited for " +
-             what);
+         fmt::format("the collector was loaded but never armed, so {}: it waited for {}",
+                     watched_memory_ ? "GPU memory was recorded, and no GPU work"
+                                     : "no GPU work was recorded",
+                     what));
   }
 
   void note_counters_off() {
@@ -249,6 +255,7 @@ class SessionFacts : LogReading {
   std::vector<wire::CudaSession> sessions_;
   std::optional<wire::Waiting> waiting_;
   bool armed_ = false;  // or arming was attempted
+  bool watched_memory_ = false;
   std::vector<wire::Variable> variables_;
   std::vector<wire::CountersOff> counters_off_;
 };

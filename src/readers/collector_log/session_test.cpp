@@ -206,6 +206,17 @@ TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
   EXPECT_TRUE(contains(message({10, For::delay, 0, 1500, 0}), "1500 ms"));
 }
 
+TEST(CollectorLogSession, IsNotArmedWhileItWatchesMemory) {
+  const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
+    log.add(RecordType::waiting, wire::Waiting{10, wire::WaitsFor::command, 0, 0, 0});
+    log.add(RecordType::tracing_change,
+            change(20, wire::TracingState::paused, wire::TracingReason::program_start));
+    log.add(RecordType::tracing_change,
+            change(90, wire::TracingState::detached, wire::TracingReason::process_end));
+  }));
+  EXPECT_TRUE(contains(message_of(trace, "collector_never_armed"), "GPU memory was recorded"));
+}
+
 TEST(CollectorLogSession, IsNotWaitingOnceItTracedOrTriedTo) {
   for (const auto state : {wire::TracingState::tracing, wire::TracingState::stood_down}) {
     const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {

@@ -39,7 +39,7 @@ void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTimin
 bool holds_nothing(const profile::Profile& profile) {
   const bool operators = !profile.operators.empty() && profile.operators_found.source;
   return profile.kernels.empty() && profile.device_time.empty() && !operators &&
-         !profile.requests && !profile.memory;
+         !profile.requests && !profile.memory && !profile.memory_ledger;
 }
 
 void check_free(const JobInputs& job, const AnalyzeOptions& options) {

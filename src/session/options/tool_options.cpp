@@ -33,6 +33,7 @@ constexpr std::string_view kSections =
 constexpr std::string_view kReplays = "kernel application range app-range";
 constexpr std::string_view kNameBases = "demangled function mangled";
 constexpr std::string_view kClocks = "base none boost reset";
+constexpr std::string_view kMemory = "armed always off";
 constexpr std::string_view kRegex = "regex:";
 
 // "repeat:3" is "repeat" with a count.
@@ -183,6 +184,11 @@ void refuse_contradictions(config::Settings& settings, const CollectorOptions& o
         "overhead_budget",
         "chooses the duty cycle automatically, but collector.duty is set too; choose one");
   }
+  if (options.memory == "always" && options.overhead_budget) {
+    settings.wrong("memory",
+                   "is always, but under collector.overhead_budget memory is not recorded; choose "
+                   "one");
+  }
   if (options.delay_ms && options.arm != "start") {
     settings.wrong("delay_ms", fmt::format("and collector.arm={} both start recording; choose one",
                                            to_printable(options.arm)));
@@ -256,6 +262,7 @@ void read_collector_options(config::Settings& settings, CollectorOptions& option
   options.counter_rounds = settings.boolean("counter_rounds", options.counter_rounds);
   options.counter_hz = settings.optional_whole("counter_hz", 1, kFastestCounters);
   options.sensors = settings.boolean("sensors", options.sensors);
+  options.memory = settings.one_of("memory", kMemory, options.memory);
   refuse_contradictions(settings, options);
 }
 

@@ -43,6 +43,7 @@ Variables settings_of(const CollectorOptions& options) {
       {"LLMPROF_COUNTER_ROUNDS", switched(options.counter_rounds)},
       {"LLMPROF_COUNTER_HZ", number_or_nothing(options.counter_hz)},
       {"LLMPROF_SENSORS", switched(options.sensors)},
+      {"LLMPROF_MEMORY", options.memory},
   };
 }
 

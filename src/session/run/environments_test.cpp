@@ -50,7 +50,8 @@ TEST_F(RecordingEnvironment, TheCollectorIsLoadedByCudaAndNvtx) {
                                                        {"LLMPROF_STEP_RANGE", "decode_step"},
                                                        {"LLMPROF_COUNTERS", "on"},
                                                        {"LLMPROF_COUNTER_ROUNDS", "on"},
-                                                       {"LLMPROF_SENSORS", "on"}};
+                                                       {"LLMPROF_SENSORS", "on"},
+                                                       {"LLMPROF_MEMORY", "armed"}};
   EXPECT_EQ(environment(), expected);
 }
 
@@ -68,6 +69,7 @@ TEST_F(RecordingEnvironment, EveryOptionReachesIt) {
   options.counter_hz = 5000;
   options.sensors = false;
   options.delay_ms = 1500;
+  options.memory = "always";
   const std::map<std::string, std::string> expected = {
       {"LLMPROF_LOG_MAX_MB", "64"},        {"CUDA_INJECTION64_PATH", kLibrary},
       {"NVTX_INJECTION64_PATH", kLibrary}, {"LLMPROF_ARM", "LLM@decode_all"},
@@ -75,7 +77,8 @@ TEST_F(RecordingEnvironment, EveryOptionReachesIt) {
       {"LLMPROF_STEP_RANGE", "generate"},  {"LLMPROF_DUTY", "4/32"},
       {"LLMPROF_OVERHEAD_BUDGET", "2.5"},  {"LLMPROF_API", "1"},
       {"LLMPROF_COUNTERS", "off"},         {"LLMPROF_COUNTER_HZ", "5000"},
-      {"LLMPROF_COUNTER_ROUNDS", "off"},   {"LLMPROF_SENSORS", "off"}};
+      {"LLMPROF_COUNTER_ROUNDS", "off"},   {"LLMPROF_SENSORS", "off"},
+      {"LLMPROF_MEMORY", "always"}};
   EXPECT_EQ(environment(), expected);
   options.overhead_budget = 2;
   EXPECT_EQ(environment()["LLMPROF_OVERHEAD_BUDGET"], "2");

@@ -65,6 +65,8 @@ Settings read_settings() {
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
   // A budget's windows would see only a part of the allocations.
   settings.memory = !is_off("LLMPROF_MEMORY") && settings.overhead_budget <= 0;
+  settings.memory_always =
+      settings.memory && std::strcmp(variable("LLMPROF_MEMORY"), "always") == 0;
   // Windows of a budget are shorter than enabling counters takes, and CUPTI could not enable them
   // again after the first one.
   settings.counters.counters = !is_off("LLMPROF_COUNTERS") && settings.overhead_budget <= 0;

@@ -282,6 +282,9 @@ void begin_schedule(const Settings& settings) {
   const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
   if (!at_once) write_waiting(settings);
   range_listener.store(&kListener, std::memory_order_release);
+  if (!at_once && settings.memory_always) {
+    raise(ControlEvent::watch_memory, TracingReason::program_start);
+  }
   if (at_once) {
     const LockGuard locked(schedule.lock);
     arm_locked(TracingReason::program_start);

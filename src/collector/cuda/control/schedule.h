@@ -25,6 +25,7 @@ struct Settings {
   double overhead_budget = 0;  // as a share of the program's time; 0: none
   bool every_call = false;     // all CUDA functions, not only those that launch, copy or wait
   bool memory = true;          // allocations of GPU memory, and readings of it
+  bool memory_always = false;  // also before it is armed
   CounterSettings counters;
 };
 

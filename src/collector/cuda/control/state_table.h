@@ -14,8 +14,9 @@
 namespace llmprof::collector {
 
 enum class ControlState : uint8_t {
-  disarmed,  // waits to be armed; CUPTI is not attached
-  tracing,   // armed: kernels, memory operations and calls are recorded
+  disarmed,         // waits to be armed; CUPTI is not attached
+  watching_memory,  // the same, but CUPTI is attached and records only GPU memory
+  tracing,          // armed: kernels, memory operations and calls are recorded
   settling,  // between the windows of a duty cycle: CUPTI still records, to complete the last
              // window's graph replays; nothing new is kept
   paused,    // between the windows of a duty cycle: CUPTI is attached and records nothing
@@ -27,9 +28,10 @@ enum class ControlState : uint8_t {
   exiting,          // the process exits; CUPTI is attached, its records are flushed
   stood_down,       // permanently: another tool uses CUPTI, or CUPTI failed
 };
-inline constexpr size_t kControlStates = 11;
+inline constexpr size_t kControlStates = 12;
 
 enum class ControlEvent : uint8_t {
+  watch_memory,          // program start, if memory is recorded before the collector is armed
   arm,                   // program start, the arming range, the delay or `llmprof arm`
   disarm,                // the arming range closed, the step limit or `llmprof disarm`
   window_opens,          // of a duty cycle or a budget, or a stage starts between duty windows
@@ -43,10 +45,11 @@ enum class ControlEvent : uint8_t {
   cupti_fails,           // libcupti is missing, taken by another tool, or a call of it failed
   process_exits,         // by exit()
 };
-inline constexpr size_t kControlEvents = 12;
+inline constexpr size_t kControlEvents = 13;
 
 enum class ControlAction : uint8_t {
   none,
+  attach,         // without records of GPU work
   start_tracing,  // attach if CUPTI is not attached, switch its records on, open a window
   close_window,   // work launched from now on is not kept
   switch_off,     // close the window and switch CUPTI's records off
@@ -59,6 +62,7 @@ enum class ControlAction : uint8_t {
 // Why an event changes nothing.
 enum class Ignored : uint8_t {
   no,                  // it does change something
+  only_at_start,       // allocations of the time before would be missing
   armed_already,       // a second arm adds nothing
   not_armed,           // nothing was started, or it was stopped already
   tracing_already,     // the window is open
@@ -122,9 +126,13 @@ inline constexpr Rule kRules[] = {
     {in(S::disarmed, S::between_windows), on(E::process_exits), I::not_attached},
     {kAny, on(E::process_exits), S::exiting, A::flush},
 
-    {in(S::disarmed, S::draining, S::leaving), on(E::arm), S::tracing, A::start_tracing},
+    {in(S::disarmed), on(E::watch_memory), S::watching_memory, A::attach},
+    {kAny, on(E::watch_memory), I::only_at_start},
+    {in(S::disarmed, S::watching_memory, S::draining, S::leaving), on(E::arm), S::tracing,
+     A::start_tracing},
     {kAny, on(E::arm), I::armed_already},
-    {in(S::disarmed, S::draining, S::leaving), on(E::disarm, E::window_opens), I::not_armed},
+    {in(S::disarmed, S::watching_memory, S::draining, S::leaving), on(E::disarm, E::window_opens),
+     I::not_armed},
     {in(S::between_windows), on(E::disarm), S::disarmed, A::none},
     {in(S::window_leaving), on(E::disarm), S::leaving, A::drain},
     {kAny, on(E::disarm), S::draining, A::drain},

@@ -147,6 +147,12 @@ Failure attach() {
       static_cast<uint32_t>(result)};
 }
 
+Failure attach_for_memory() {
+  const Failure failure = attach();
+  if (failure.reason == TracingReason::none) control.cupti.switch_off();
+  return failure;
+}
+
 Failure start_tracing() {
   if (const Failure failure = attach(); failure.reason != TracingReason::none) return failure;
   if (const auto result = control.cupti.switch_on(); result != CUPTI_SUCCESS) {
@@ -171,6 +177,8 @@ Failure perform(ControlAction action, TracingReason reason) {
   switch (action) {
     case ControlAction::none:
       break;
+    case ControlAction::attach:
+      return attach_for_memory();
     case ControlAction::start_tracing:
       return start_tracing();
     case ControlAction::close_window:
@@ -267,8 +275,8 @@ void hand_over_records() {
 
 bool may_sample() {
   const ControlState state = control.state.load();
-  return is_recording(state) && !is_draining(state) && !is_leaving(state) &&
-         !control.standing_down.load();
+  return is_recording(state) && state != ControlState::watching_memory && !is_draining(state) &&
+         !is_leaving(state) && !control.standing_down.load();
 }
 
 void note_sampling(bool sampling) { control.sampling.store(sampling); }
