@@ -40,8 +40,9 @@ enum class AllocationKind : uint8_t {
 };
 
 // Allocations and releases of GPU memory, and of pinned and pageable memory of the host; by time.
-// An allocation of virtual memory may be there twice: as `map`, and as an `allocation` with the
-// same correlation.
+// An allocation of virtual memory may be there twice: as `map`, and as an `allocation` at the same
+// address. CUPTI gives allocations and releases the correlation of an earlier call if it calls
+// nobody back for their own, as for pools and host memory.
 struct MemoryEventTable {
   std::vector<Nanoseconds> time;
   std::vector<ProcessId> process;

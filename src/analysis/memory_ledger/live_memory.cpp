@@ -15,10 +15,6 @@ bool is_on_device(AllocationKind kind) {
   return kind == AllocationKind::device || kind == AllocationKind::array;
 }
 
-bool maps(MemoryAction action) {
-  return action >= MemoryAction::create && action <= MemoryAction::retain_handle;
-}
-
 }  // namespace
 
 bool changes_memory(const trace::MemoryEventTable& events, size_t row) {
@@ -35,9 +31,6 @@ LiveMemory::LiveMemory(const trace::MemoryEventTable& events, trace::ProcessId p
   for (size_t row = 0; row < events.size(); ++row) {
     if (events.process[row] != process) continue;
     rows_.push_back(row);
-    if (maps(events.action[row]) && events.correlation[row] != 0) {
-      mapping_calls_.insert(events.correlation[row]);
-    }
     if (events.action[row] == MemoryAction::map) {
       uint64_t& end = ever_mapped_[events.address[row]];
       end = std::max(end, events.address[row] + events.bytes[row]);
@@ -83,9 +76,9 @@ void LiveMemory::apply(size_t row) {
   }
 }
 
+// By its address: a record's correlation is that of an earlier call if the collector does not
+// follow the call that made it.
 bool LiveMemory::is_of_virtual_memory(size_t row) const {
-  const uint32_t correlation = events_.correlation[row];
-  if (correlation != 0 && mapping_calls_.contains(correlation)) return true;
   const auto after = ever_mapped_.upper_bound(events_.address[row]);
   return after != ever_mapped_.begin() && events_.address[row] < std::prev(after)->second;
 }
@@ -112,7 +105,7 @@ void LiveMemory::release(size_t row) {
     happened_.managed = true;
   } else if (in_pools_.erase(address) > 0) {
     if (events_.owner[row] != 0) note_pool(row);
-  } else if (!is_of_virtual_memory(row)) {
+  } else {
     allocations_.erase(address);
   }
 }

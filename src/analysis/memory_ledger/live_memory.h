@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "trace/trace.h"
@@ -89,10 +87,9 @@ class LiveMemory {
   [[nodiscard]] bool is_of_virtual_memory(size_t row) const;
 
   const trace::MemoryEventTable& events_;
-  std::vector<size_t> rows_;                    // of the process
-  size_t next_ = 0;                             // index in rows_
-  std::unordered_set<uint32_t> mapping_calls_;  // correlations
-  std::map<uint64_t, uint64_t> ever_mapped_;    // ends of address ranges, by their begin
+  std::vector<size_t> rows_;                  // of the process
+  size_t next_ = 0;                           // index in rows_
+  std::map<uint64_t, uint64_t> ever_mapped_;  // ends of address ranges, by their begin
   AllocationsByAddress allocations_;
   AllocationsByAddress in_pools_;
   AllocationsByAddress managed_;

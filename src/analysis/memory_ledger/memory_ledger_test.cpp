@@ -275,6 +275,26 @@ TEST(LiveMemory, MappingsAreNotAllocations) {
   EXPECT_EQ(live.virtual_memory(memory.device()).bytes, 20 * kMebibyte);
 }
 
+// As llama.cpp frees its buffers on an H200: CUPTI gives the records the correlation of the last
+// call that it called back for, which unmapped memory.
+TEST(LiveMemory, CorrelationsOfEarlierCallsDoNotMatter) {
+  RecordedMemory memory;
+  memory.add(1, {.address = kHeap, .bytes = 4 * kMebibyte, .correlation = 3});
+  memory.add(2, {.action = MemoryAction::unmap,
+                 .address = kVirtual,
+                 .bytes = 2 * kMebibyte,
+                 .correlation = 9});
+  memory.add(3, {.address = kHeap + 8 * kMebibyte, .bytes = 2 * kMebibyte, .correlation = 9});
+  memory.add(4, {.action = MemoryAction::release, .address = kHeap, .correlation = 9});
+  const trace::Trace trace = memory.freeze();
+  LiveMemory live(trace.memory_events, memory.process());
+  live.advance_to(3);
+  EXPECT_EQ(live.allocations().size(), 2U);
+  live.advance_to(4);
+  ASSERT_EQ(live.allocations().size(), 1U);
+  EXPECT_EQ(live.allocations().begin()->second.bytes, 2 * kMebibyte);
+}
+
 TEST(LiveMemory, SmallAllocationsShareAPage) {
   RecordedMemory memory;
   memory.add(1, {.address = kHeap, .bytes = 512});

@@ -52,8 +52,9 @@ class MemoryRows : LogReading {
     for (size_t i = first_; i < all.size(); ++i) {
       all.library[i] = texts_.find(all.library[i].value);
       all.name[i] = texts_.find(all.name[i].value);
+      if (!has_own_call(all, i)) continue;
       const auto range = ranges_.find(all.correlation[i]);
-      if (all.correlation[i] != 0 && range != ranges_.end()) all.range[i] = range->second;
+      if (range != ranges_.end()) all.range[i] = range->second;
     }
     for (const wire::MemoryOff& off : off_) {
       const trace::StringId reason = texts_.find(off.reason);
@@ -63,6 +64,20 @@ class MemoryRows : LogReading {
   }
 
  private:
+  // The collector follows calls that take GPU memory or map it; other records have the correlation
+  // of an earlier call.
+  static bool has_own_call(const trace::MemoryEventTable& all, size_t row) {
+    using trace::AllocationKind;
+    using trace::MemoryAction;
+    if (all.correlation[row] == 0) return false;
+    if (all.action[row] != MemoryAction::allocation) return maps(all.action[row]);
+    const AllocationKind kind = all.kind[row];
+    return (kind == AllocationKind::device && all.owner[row] == 0) ||
+           kind == AllocationKind::managed;
+  }
+  static bool maps(trace::MemoryAction action) {
+    return action >= trace::MemoryAction::create && action <= trace::MemoryAction::retain_handle;
+  }
   [[nodiscard]] trace::MemoryEventTable& events() const { return builder_.trace().memory_events; }
 
   size_t first_ = builder_.trace().memory_events.size();

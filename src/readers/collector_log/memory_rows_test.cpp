@@ -101,6 +101,31 @@ TEST(MemoryRows, HaveTheRangeOfTheCallingThread) {
   EXPECT_FALSE(trace.memory_events.range[2].valid());
 }
 
+// CUPTI gives these the correlation of an earlier call.
+TEST(MemoryRows, OfCallsThatAreNotFollowedHaveNoRange) {
+  TestLog log;
+  log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 3});
+  log.thread_chunk(1, 70);
+  log.add_text(3, "load");
+  log.add(RecordType::range_push, wire::RangePush{10, 3, 0, 0, 0});
+  log.add(RecordType::allocation_call, wire::AllocationCall{5, 0});
+  log.chunk(wire::ChunkKind::device, 0);
+  const auto add = [&](auto change) {
+    wire::MemoryEvent event = allocation(5, 0x1000, 64);
+    event.correlation = 5;
+    change(event);
+    log.add(RecordType::memory_event, event);
+  };
+  add([](wire::MemoryEvent&) {});
+  add([](wire::MemoryEvent& event) { event.owner = 0x5000; });  // of a pool
+  add([](wire::MemoryEvent& event) { event.kind = 2; });        // pinned
+  add([](wire::MemoryEvent& event) { event.action = wire::MemoryAction::release; });
+  const trace::Trace trace = read_or_fail(log.bytes());
+  std::vector<bool> valid;
+  for (const trace::RangeRow range : trace.memory_events.range) valid.push_back(range.valid());
+  EXPECT_EQ(valid, (std::vector<bool>{true, false, false, false}));
+}
+
 TEST(MemoryRows, ImpossibleOnesAreLeftOutAndCounted) {
   TestLog log;
   log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 2});
