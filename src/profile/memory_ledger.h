@@ -128,17 +128,77 @@ struct LedgerRow {
   }
 };
 
+// What is left of a GPU's memory at its peak.
+struct MemoryHeadroom {
+  std::string device;
+  Bytes free;
+  std::optional<Bytes> bytes_per_token;
+  std::optional<uint64_t> tokens_left;
+  std::optional<uint64_t> cache_tokens;
+  uint64_t requests = 0;
+
+  void fields(auto& field) const {
+    field("device", device, "the GPU");
+    field("free_bytes", free, "free memory of the GPU at the peak");
+    field("bytes_per_token", bytes_per_token,
+          "what the KV cache takes for one token of one sequence; null without a model");
+    field("tokens_left", tokens_left,
+          "tokens whose KV cache fits into free_bytes; null without a model");
+    field("cache_tokens", cache_tokens,
+          "tokens that fit into the kv_cache of the peak; null if no allocation is known as such");
+    field("requests", requests,
+          "requests over which growth was followed: instances of prefill after warm-up; 0 if fewer "
+          "than 20");
+  }
+};
+
+// Memory that more requests left behind.
+struct MemoryGrowth {
+  std::string device;
+  LedgerPart part = LedgerPart::allocations;
+  std::string owner;
+  uint64_t increases = 0;
+  Bytes grown;
+  Bytes per_request;
+  Bytes per_request_lower;
+  Bytes per_request_upper;
+  bool leak = false;
+  std::optional<uint64_t> requests_left;
+
+  void fields(auto& field) const {
+    field("device", device, "the GPU");
+    field("part", part, "what the memory is used for");
+    field("owner", owner, "the library that allocated it; empty if unknown");
+    field("increases", increases, "requests after which more was allocated than before");
+    field("grown_bytes", grown, "growth from the first to the last of these requests");
+    field("per_request_bytes", per_request,
+          "growth per request: the median slope of all pairs of requests");
+    field("per_request_lower_bytes", per_request_lower, "lower end of its 95 % interval");
+    field("per_request_upper_bytes", per_request_upper, "upper end of its 95 % interval");
+    field("leak", leak,
+          "whether it grew at least five times, also in the last third of the requests, and the "
+          "interval excludes 0");
+    field("requests_left", requests_left,
+          "requests until the memory that is free at the peak is used up, at per_request_bytes; "
+          "null if it is no leak");
+  }
+};
+
 struct MemoryLedger {
   uint64_t events = 0;
   uint64_t readings = 0;
   std::vector<LedgerMoment> moments;
   std::vector<LedgerRow> rows;
+  std::vector<MemoryHeadroom> headroom;
+  std::vector<MemoryGrowth> growth;
 
   void fields(auto& field) const {
     field("events", events, "recorded allocations, releases and mappings");
     field("readings", readings, "readings of GPU memory by NVML");
     field("moments", moments, "moments, by GPU");
     field("rows", rows, "what the memory is used for, by moment");
+    field("headroom", headroom, "what is left, by GPU");
+    field("growth", growth, "memory that grew from request to request, most first");
   }
 };
 

@@ -68,6 +68,8 @@ PATHS = {
     "steps_by_size": (["requests", "steps_by_size"], []),
     "memory_ledger": (["memory_ledger", "rows"], []),
     "memory_moments": (["memory_ledger", "moments"], [("moment", "#")]),
+    "memory_headroom": (["memory_ledger", "headroom"], []),
+    "memory_growth": (["memory_ledger", "growth"], []),
     "memory": (["memory", "devices"], []),
     "memory_snapshots": (["memory", "snapshots"], [("snapshot", "#")]),
     "memory_settings": (["memory", "snapshots", "settings"], [("snapshot", "#")]),

@@ -12,8 +12,10 @@
 
 #include "analysis/memory_ledger/allocating_library.h"
 #include "analysis/memory_ledger/live_memory.h"
+#include "analysis/memory_ledger/memory_growth.h"
 #include "analysis/memory_ledger/model_allocations.h"
 #include "analysis/ranking/kernels.h"
+#include "llm/cost.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -84,16 +86,25 @@ class Unexplained {
   int64_t managed_ = 0;
 };
 
+std::optional<Nanoseconds> start_of_first(const Stages& stages, GpuOfProcess gpu) {
+  std::optional<Nanoseconds> first;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.gpu() == gpu && (!first || instance.start < *first)) first = instance.start;
+  }
+  return first;
+}
+
 // The ledger of one GPU as one process uses it.
 class DeviceLedger {
  public:
-  DeviceLedger(const trace::Trace& trace, const llm::ModelSpec* model, trace::ProcessId process,
-               trace::DeviceId device)
+  DeviceLedger(const trace::Trace& trace, const Stages& stages, const llm::ModelSpec* model,
+               trace::ProcessId process, trace::DeviceId device)
       : trace_(trace),
         table_(trace.memory_readings),
         model_(model),
         device_(device),
-        live_(trace.memory_events, process) {
+        live_(trace.memory_events, process),
+        first_pass_(start_of_first(stages, {process, device})) {
     for (const trace::ProfilerMemory& memory : trace.profiler_memory) {
       if (memory.process == process) profiler_ = whole(memory.bytes);
     }
@@ -181,29 +192,30 @@ class DeviceLedger {
   }
 
   void add_allocations(std::vector<Row>& rows) const {
-    std::map<std::pair<LedgerPart, std::string>, std::vector<uint64_t>> groups;
+    std::map<std::pair<LedgerPart, std::string>, std::vector<SizedAllocation>> groups;
     for (const auto& [address, allocation] : live_.allocations()) {
       if (allocation.device != device_) continue;
       const AllocatingLibrary by = library_of(allocation);
-      groups[{by.part, by.name}].push_back(allocation.bytes);
+      const bool at_load = first_pass_ && allocation.time < *first_pass_;
+      groups[{by.part, by.name}].push_back({allocation.bytes, at_load});
     }
-    for (const auto& [key, bytes] : groups) add_group(key.first, key.second, bytes, rows);
+    for (const auto& [key, all] : groups) add_group(key.first, key.second, all, rows);
   }
 
-  void add_group(LedgerPart part, const std::string& owner, const std::vector<uint64_t>& bytes,
+  void add_group(LedgerPart part, const std::string& owner, const std::vector<SizedAllocation>& all,
                  std::vector<Row>& rows) const {
     ModelAllocations of_model;
     if (model_ != nullptr && part == LedgerPart::allocations) {
-      of_model = find_model_allocations(bytes, *model_);
+      of_model = find_model_allocations(all, *model_);
     }
     Row row = {part, owner, 0, 0, LedgerBasis::recorded};
     Row weights = {LedgerPart::weights, owner, 0, 0, LedgerBasis::model_size};
     Row cache = {LedgerPart::kv_cache, owner, 0, 0, LedgerBasis::model_size};
     const std::set<size_t> of_weights(of_model.weights.begin(), of_model.weights.end());
     const std::set<size_t> of_cache(of_model.kv_cache.begin(), of_model.kv_cache.end());
-    for (size_t i = 0; i < bytes.size(); ++i) {
+    for (size_t i = 0; i < all.size(); ++i) {
       Row& to = of_weights.contains(i) ? weights : of_cache.contains(i) ? cache : row;
-      to.bytes += whole(bytes[i]);
+      to.bytes += whole(all[i].bytes);
       ++to.allocations;
     }
     for (const Row& each : {row, weights, cache}) rows.push_back(each);
@@ -267,6 +279,7 @@ class DeviceLedger {
   const llm::ModelSpec* model_;
   trace::DeviceId device_;
   LiveMemory live_;
+  std::optional<Nanoseconds> first_pass_;  // start of the first instance of a stage
   std::vector<size_t> readings_;
   std::vector<Nanoseconds> changes_;
   int64_t profiler_ = 0;
@@ -421,6 +434,42 @@ class Moments {
   profile::MemoryLedger& ledger_;
 };
 
+// Of the GPU's peak, the last moment of that kind.
+std::optional<profile::MemoryHeadroom> headroom(const profile::MemoryLedger& ledger,
+                                                const std::string& device,
+                                                const llm::ModelSpec* model) {
+  std::optional<size_t> peak;
+  for (size_t i = 0; i < ledger.moments.size(); ++i) {
+    const profile::LedgerMoment& moment = ledger.moments[i];
+    if (moment.device == device && moment.kind == LedgerMomentKind::peak) peak = i;
+  }
+  if (!peak) return std::nullopt;
+  profile::MemoryHeadroom left;
+  left.device = device;
+  const profile::LedgerMoment& moment = ledger.moments[*peak];
+  left.free = {moment.total.value - moment.used.value};
+  const double per_token = model == nullptr ? 0 : llm::kv_bytes_per_token(*model);
+  if (per_token <= 0) return left;
+  left.bytes_per_token = profile::Bytes{per_token};
+  left.tokens_left = static_cast<uint64_t>(left.free.value / per_token);
+  for (const profile::LedgerRow& row : ledger.rows) {
+    if (row.moment != *peak || row.part != LedgerPart::kv_cache) continue;
+    left.cache_tokens =
+        left.cache_tokens.value_or(0) + static_cast<uint64_t>(row.bytes.value / per_token);
+  }
+  return left;
+}
+
+void add_outlook(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu,
+                 const llm::ModelSpec* model, profile::MemoryLedger& ledger) {
+  auto left = headroom(ledger, device_label(trace, gpu.second), model);
+  if (!left) return;
+  FollowedGrowth growth = find_growth(trace, stages, gpu, left->free.value);
+  left->requests = growth.requests;
+  ledger.headroom.push_back(*left);
+  std::ranges::move(growth.rows, std::back_inserter(ledger.growth));
+}
+
 // The time up to which a process's allocations are known: CUPTI records them while it is attached.
 // None if it was attached when the program may have allocated already.
 std::optional<Nanoseconds> recorded_until(const trace::TracingTable& changes,
@@ -461,8 +510,9 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
       ++late;
       continue;
     }
-    const auto balances = DeviceLedger(trace, model, process, device).balances(*until);
+    const auto balances = DeviceLedger(trace, stages, model, process, device).balances(*until);
     Moments(trace, stages, device, balances, ledger).add_all();
+    add_outlook(trace, stages, {process, device}, model, ledger);
   }
   diagnostics.info("memory_ledger_late",
                    "GPUs whose memory is not explained: recording began after the program may have "

@@ -86,7 +86,8 @@ bool LiveMemory::is_of_virtual_memory(size_t row) const {
 void LiveMemory::allocate(size_t row) {
   const AllocationKind kind = events_.kind[row];
   const RecordedAllocation allocation = {events_.bytes[row], events_.library[row],
-                                         events_.owner[row], events_.device[row]};
+                                         events_.owner[row], events_.device[row],
+                                         events_.time[row]};
   if (kind == AllocationKind::managed) {
     happened_.managed = true;
     managed_.insert_or_assign(events_.address[row], allocation);

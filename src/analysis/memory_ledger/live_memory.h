@@ -17,6 +17,7 @@ struct RecordedAllocation {
   trace::StringId library;
   uint64_t pool = 0;  // 0: none
   trace::DeviceId device;
+  Nanoseconds time = 0;
 };
 using AllocationsByAddress = std::map<uint64_t, RecordedAllocation>;
 

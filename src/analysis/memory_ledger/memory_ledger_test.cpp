@@ -102,6 +102,20 @@ std::optional<profile::MemoryLedger> ledger_of(RecordedMemory& memory,
   return find_memory_ledger(trace, stages, model, diagnostics);
 }
 
+// 4 layers of 2 KV heads of 64 values, in 2 bytes: 2,048 bytes per token.
+llm::ModelSpec small_model() {
+  llm::ModelSpec model;
+  model.hidden = 256;
+  model.intermediate = 1024;
+  model.heads = 4;
+  model.kv_heads = 2;
+  model.head_dim = 64;
+  model.vocabulary = 32000;
+  model.tied_embeddings = true;
+  model.layers.resize(4);
+  return model;
+}
+
 int64_t mib(int64_t number) { return number << 20U; }
 
 // Sizes as a program of known allocations had them on an H200.
@@ -225,6 +239,81 @@ TEST(MemoryLedger, EndsWhereTheRecordingEnds) {
   EXPECT_EQ(ledger->moments.back().used.value, static_cast<double>(1200 * kMebibyte));
 }
 
+// Requests of one second each; `grow` is called at the end of each with its number.
+profile::MemoryLedger after_requests(size_t requests, const auto& grow,
+                                     const llm::ModelSpec* model = nullptr) {
+  RecordedMemory memory;
+  Stages stages;
+  stages.stages.push_back({.name = "prefill"});
+  memory.read(0, 0, Moment::before_context);
+  memory.add(1, {.address = kVirtual, .bytes = 2 * kMebibyte});
+  for (size_t request = 0; request < requests; ++request) {
+    const auto start = static_cast<Nanoseconds>(request + 1) * kSecond;
+    StageInstance& instance = stages.instances.emplace_back();
+    instance.process = memory.process();
+    instance.device = memory.device();
+    instance.start = start;
+    instance.end = start + kSecond / 2;
+    grow(memory, request, start + kSecond / 4);
+  }
+  memory.read(static_cast<Nanoseconds>(requests + 1) * kSecond, 500 * kMebibyte);
+  const auto ledger = ledger_of(memory, model, stages);
+  EXPECT_TRUE(ledger);
+  return ledger.value_or(profile::MemoryLedger());
+}
+
+TEST(MemoryGrowth, OfEachRequestIsALeak) {
+  const auto ledger = after_requests(50, [](RecordedMemory& memory, size_t request, auto time) {
+    memory.add(time, {.address = kHeap + request * kMebibyte,
+                      .bytes = kMebibyte,
+                      .library = "/app/libengine.so"});
+  });
+  ASSERT_EQ(ledger.headroom.size(), 1U);
+  EXPECT_EQ(ledger.headroom[0].requests, 40U);  // without a fifth, in which caches fill
+  ASSERT_EQ(ledger.growth.size(), 1U);
+  const profile::MemoryGrowth& growth = ledger.growth[0];
+  EXPECT_EQ(growth.owner, "libengine.so");
+  EXPECT_EQ(growth.increases, 39U);
+  EXPECT_EQ(growth.grown.value, 39.0 * kMebibyte);
+  EXPECT_EQ(growth.per_request.value, static_cast<double>(kMebibyte));
+  EXPECT_TRUE(growth.leak);
+  // 100,000 MiB, less 600 reserved and 500 in use.
+  EXPECT_EQ(growth.requests_left, 98'900U);
+}
+
+TEST(MemoryGrowth, ThatEndsIsNoLeak) {
+  const auto ledger = after_requests(60, [](RecordedMemory& memory, size_t request, auto time) {
+    if (request < 24)
+      memory.add(time, {.address = kHeap + request * kMebibyte, .bytes = kMebibyte});
+  });
+  ASSERT_EQ(ledger.growth.size(), 1U);
+  EXPECT_FALSE(ledger.growth[0].leak);
+  EXPECT_FALSE(ledger.growth[0].requests_left);
+}
+
+TEST(MemoryGrowth, NeedsTwentyRequests) {
+  const auto ledger = after_requests(20, [](RecordedMemory& memory, size_t request, auto time) {
+    memory.add(time, {.address = kHeap + request * kMebibyte, .bytes = kMebibyte});
+  });
+  EXPECT_TRUE(ledger.growth.empty());
+  EXPECT_EQ(ledger.headroom[0].requests, 0U);
+}
+
+TEST(MemoryHeadroom, IsGivenInTokens) {
+  const llm::ModelSpec model = small_model();  // 2,048 bytes per token
+  const auto ledger = after_requests(
+      1,
+      [](RecordedMemory& memory, size_t /*request*/, auto time) {
+        memory.add(time, {.address = kHeap, .bytes = 2048 * 4096});
+      },
+      &model);
+  ASSERT_EQ(ledger.headroom.size(), 1U);
+  EXPECT_EQ(ledger.headroom[0].free.value, 98'900.0 * kMebibyte);
+  EXPECT_EQ(ledger.headroom[0].bytes_per_token->value, 2048);
+  EXPECT_EQ(ledger.headroom[0].tokens_left, 98'900 * kMebibyte / 2048);
+  EXPECT_EQ(ledger.headroom[0].cache_tokens, 4096U);
+}
+
 TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {
   RecordedMemory memory;
   const auto is = [](MemoryAction action, uint64_t owner, uint64_t address = 0) {
@@ -321,32 +410,19 @@ TEST(AllocatingLibraries, AreKnownByTheirFiles) {
   EXPECT_EQ(of(""), std::pair(LedgerPart::allocations, std::string()));
 }
 
-// 4 layers of 2 KV heads of 64 values, in 2 bytes: 2,048 bytes per token.
-llm::ModelSpec small_model() {
-  llm::ModelSpec model;
-  model.hidden = 256;
-  model.intermediate = 1024;
-  model.heads = 4;
-  model.kv_heads = 2;
-  model.head_dim = 64;
-  model.vocabulary = 32000;
-  model.tied_embeddings = true;
-  model.layers.resize(4);
-  return model;
-}
-
 TEST(ModelAllocations, HaveTheSizeOfTheModelsParts) {
   const llm::ModelSpec model = small_model();
   const auto weights = static_cast<uint64_t>(llm::weight_bytes(model));
   const uint64_t cache = 2048 * 4096;
-  const auto found = find_model_allocations({weights + 512, cache, 123'456'789}, model);
+  const auto found = find_model_allocations({{weights + 512}, {cache}, {123'456'789}}, model);
   EXPECT_EQ(found.weights, (std::vector<size_t>{0}));
   EXPECT_EQ(found.kv_cache, (std::vector<size_t>{1}));
 }
 
 TEST(ModelAllocations, OfEachLayerAreOneCache) {
   const uint64_t of_layer = uint64_t{2048} * 4096 / 8;  // keys, values of 4 layers
-  const auto found = find_model_allocations(std::vector<uint64_t>(8, of_layer), small_model());
+  const auto found =
+      find_model_allocations(std::vector<SizedAllocation>(8, {of_layer}), small_model());
   EXPECT_EQ(found.kv_cache.size(), 8U);
   EXPECT_TRUE(found.weights.empty());
 }
@@ -354,14 +430,22 @@ TEST(ModelAllocations, OfEachLayerAreOneCache) {
 TEST(ModelAllocations, AreNotClaimedIfSeveralFit) {
   const llm::ModelSpec model = small_model();
   const auto weights = static_cast<uint64_t>(llm::weight_bytes(model));
-  const auto found = find_model_allocations({weights, weights + 1, 2048 * 256, 2048 * 512}, model);
+  const auto found =
+      find_model_allocations({{weights}, {weights + 1}, {2048 * 256}, {2048 * 512}}, model);
   EXPECT_TRUE(found.weights.empty());
   EXPECT_TRUE(found.kv_cache.empty());
 }
 
+// llama.cpp: 32 MiB of a compute buffer would hold 1,024 tokens, too.
+TEST(ModelAllocations, OfSeveralTheOneMadeAtLoadIsTheCache) {
+  const auto found =
+      find_model_allocations({{2048 * 256, true}, {2048 * 512, false}}, small_model());
+  EXPECT_EQ(found.kv_cache, (std::vector<size_t>{0}));
+}
+
 // A faulty configuration may give any size.
 TEST(ModelAllocations, OfNoModelAreNone) {
-  const auto found = find_model_allocations({0, 1, 2048}, llm::ModelSpec());
+  const auto found = find_model_allocations({{0}, {1}, {2048}}, llm::ModelSpec());
   EXPECT_TRUE(found.weights.empty());
   EXPECT_TRUE(found.kv_cache.empty());
 }

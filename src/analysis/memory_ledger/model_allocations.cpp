@@ -18,13 +18,15 @@ bool fits_weights(uint64_t bytes, double expected) {
 }
 
 // All weights in one allocation; engines may keep the input embedding on the host.
-std::vector<size_t> find_weights(const std::vector<uint64_t>& bytes, const llm::ModelSpec& model) {
+std::vector<size_t> find_weights(const std::vector<SizedAllocation>& all_of_library,
+                                 const llm::ModelSpec& model) {
   const double all = llm::weight_bytes(model);
   const double embedding = static_cast<double>(model.vocabulary) * model.hidden * model.dtype.bytes;
   std::vector<size_t> found;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const bool whole = fits_weights(bytes[i], all);
-    const bool rest = !model.tied_embeddings && fits_weights(bytes[i], all - embedding);
+  for (size_t i = 0; i < all_of_library.size(); ++i) {
+    const uint64_t bytes = all_of_library[i].bytes;
+    const bool whole = fits_weights(bytes, all);
+    const bool rest = !model.tied_embeddings && fits_weights(bytes, all - embedding);
     if (whole || rest) found.push_back(i);
   }
   // Of several, any may be meant.
@@ -41,15 +43,22 @@ bool holds_tokens(uint64_t bytes, double per_token, uint64_t block) {
   return bytes >= of_block && bytes % of_block == 0;
 }
 
-// One allocation for all layers; or one for each layer, or for its keys and its values.
-std::vector<size_t> find_cache(const std::vector<uint64_t>& bytes, const std::vector<size_t>& taken,
-                               const llm::ModelSpec& model) {
+bool all_at_load(const std::vector<SizedAllocation>& all_of_library,
+                 const std::vector<size_t>& rows) {
+  return std::ranges::all_of(rows,
+                             [&](size_t row) { return all_of_library[row].before_first_pass; });
+}
+
+// One allocation for all layers; or one for each layer, or for its keys and its values. If several
+// fit, the one that was made before the first pass.
+std::vector<size_t> find_cache(const std::vector<SizedAllocation>& all_of_library,
+                               const std::vector<size_t>& taken, const llm::ModelSpec& model) {
   constexpr uint64_t kTokensOfOne = 256;
   constexpr uint64_t kTokensOfMany = 16;
   const double per_token = llm::kv_bytes_per_token(model);
   std::map<uint64_t, std::vector<size_t>> by_size;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (std::ranges::find(taken, i) == taken.end()) by_size[bytes[i]].push_back(i);
+  for (size_t i = 0; i < all_of_library.size(); ++i) {
+    if (std::ranges::find(taken, i) == taken.end()) by_size[all_of_library[i].bytes].push_back(i);
   }
   std::vector<std::vector<size_t>> found;
   const size_t layers = model.layers.size();
@@ -59,16 +68,19 @@ std::vector<size_t> find_cache(const std::vector<uint64_t>& bytes, const std::ve
                                 : rows.size() == 1 && holds_tokens(size, per_token, kTokensOfOne);
     if (fits) found.push_back(rows);
   }
+  if (found.size() > 1) {
+    std::erase_if(found, [&](const auto& rows) { return !all_at_load(all_of_library, rows); });
+  }
   return found.size() == 1 ? found.front() : std::vector<size_t>();
 }
 
 }  // namespace
 
-ModelAllocations find_model_allocations(const std::vector<uint64_t>& bytes,
+ModelAllocations find_model_allocations(const std::vector<SizedAllocation>& allocations,
                                         const llm::ModelSpec& model) {
   ModelAllocations found;
-  found.weights = find_weights(bytes, model);
-  found.kv_cache = find_cache(bytes, found.weights, model);
+  found.weights = find_weights(allocations, model);
+  found.kv_cache = find_cache(allocations, found.weights, model);
   return found;
 }
 

@@ -14,8 +14,14 @@ struct ModelAllocations {
   std::vector<size_t> weights;  // indices
   std::vector<size_t> kv_cache;
 };
-// `bytes` are the sizes of the allocations of one library.
-ModelAllocations find_model_allocations(const std::vector<uint64_t>& bytes,
+
+struct SizedAllocation {
+  uint64_t bytes = 0;
+  bool before_first_pass = false;  // of the model: memory for activations comes with it
+};
+
+// `allocations` are those of one library.
+ModelAllocations find_model_allocations(const std::vector<SizedAllocation>& allocations,
                                         const llm::ModelSpec& model);
 
 }  // namespace llmprof::analysis

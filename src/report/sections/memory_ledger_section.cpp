@@ -107,6 +107,35 @@ bool is_shown_before(const profile::MemoryLedger& ledger, size_t index) {
                              });
 }
 
+void add_headroom(const profile::MemoryLedger& ledger, Document& document) {
+  document.add_filled(
+      table_of("device | #free at the peak | #KV cache per token | #tokens that fit into it | "
+               "#tokens of the KV cache | #requests followed",
+               ledger.headroom,
+               [](const profile::MemoryHeadroom& left) {
+                 return cells(left.device, in_unit(left.free), in_unit(left.bytes_per_token),
+                              plain(left.tokens_left), plain(left.cache_tokens),
+                              grouped(left.requests));
+               }),
+      "What is left:");
+}
+
+void add_growth(const profile::MemoryLedger& ledger, Document& document) {
+  document.add_filled(
+      table_of("device | used for | by | #grew (times) | #grew by | #per request | #at least | "
+               "#at most | leak | #requests until full",
+               ledger.growth,
+               [](const profile::MemoryGrowth& growth) {
+                 return cells(growth.device, std::string(text_for(growth.part)), growth.owner,
+                              grouped(growth.increases), in_unit(growth.grown),
+                              in_unit(growth.per_request), in_unit(growth.per_request_lower),
+                              in_unit(growth.per_request_upper),
+                              std::string(growth.leak ? "yes" : "no"), plain(growth.requests_left));
+               }),
+      "What grew from request to request, after warm-up. The limits are a 95 % interval; a leak "
+      "grew at least five times, also in the last third of the requests:");
+}
+
 }  // namespace
 
 void add_section(Topic<"memory ledger"> /*topic*/, const Profile& profile, Document& document) {
@@ -122,6 +151,8 @@ void add_section(Topic<"memory ledger"> /*topic*/, const Profile& profile, Docum
   for (size_t i = 0; i < ledger.moments.size(); ++i) {
     if (!is_shown_before(ledger, i)) add_moment(ledger, i, document);
   }
+  add_headroom(ledger, document);
+  add_growth(ledger, document);
 }
 
 }  // namespace llmprof::report
