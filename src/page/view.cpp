@@ -10,6 +10,7 @@
 #include "base/quantiles.h"
 #include "report/diff/diff_report.h"
 #include "report/documents/documents.h"
+#include "report/format/memory_words.h"
 #include "report/format/request_words.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
@@ -185,6 +186,60 @@ Json request_words(const profile::Profile& profile) {
           {"sentences", std::move(sentences)}};
 }
 
+// Bytes at the peak of each GPU of a memory snapshot that none of the listed stacks holds.
+Json other_stacks(const profile::Memory& memory) {
+  Json list = Json::array();
+  for (const profile::MemoryDevice& device : memory.devices) {
+    if (!device.peak) {
+      list.push_back(nullptr);
+      continue;
+    }
+    double rest = device.peak->active.value;
+    for (const profile::MemoryStack& stack : memory.stacks) {
+      const bool here = stack.snapshot == device.snapshot && stack.device == device.device;
+      if (here && stack.at_peak) rest -= stack.at_peak->value;
+    }
+    list.push_back(std::max(rest, 0.0));
+  }
+  return list;
+}
+
+// Words and colors for GPU memory.
+Json memory_words(const profile::Profile& profile) {
+  if (!profile.memory_ledger && !profile.memory) return nullptr;
+  Json parts = Json::object();
+  for (const auto& word : profile::kWords<profile::LedgerPart>) {
+    const report::LedgerPartLook look = report::look_of(word.value);
+    parts[std::string(word.name)] = {{"label", look.shown},
+                                     {"class", nullptr},
+                                     {"color", color_json(look.color)},
+                                     {"why", look.why}};
+  }
+  Json bases = Json::object();
+  for (const auto& word : profile::kWords<profile::LedgerBasis>) {
+    bases[std::string(word.name)] = report::basis_words(word.value);
+  }
+  Json moments = Json::array();
+  if (profile.memory_ledger) {
+    for (const profile::LedgerMoment& moment : profile.memory_ledger->moments) {
+      moments.push_back(report::moment_words(moment));
+    }
+  }
+  Json failures = Json::array();
+  if (profile.memory) {
+    for (const profile::OutOfMemory& each : profile.memory->out_of_memory) {
+      failures.push_back({{"cause", report::cause_words(each.cause)},
+                          {"sentence", report::failure_sentence(each)}});
+    }
+  }
+  return {{"parts", std::move(parts)},
+          {"bases", std::move(bases)},
+          {"moments", std::move(moments)},
+          {"sentence", report::memory_sentence(profile)},
+          {"failures", std::move(failures)},
+          {"other_stacks_bytes", profile.memory ? other_stacks(*profile.memory) : Json::array()}};
+}
+
 Json headline_list(const profile::Profile& profile) {
   Json list = Json::array();
   for (const report::Headline& each : report::headlines(profile)) {
@@ -283,6 +338,7 @@ std::string view_json(const Content& content) {
                   {"step_busy_shares", step_busy_shares(profile)},
                   {"timeline_missing", or_null(content.timeline_missing)},
                   {"requests", request_words(profile)},
+                  {"memory", memory_words(profile)},
                   {"job", job_words(profile)}});
 }
 

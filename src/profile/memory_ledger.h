@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/kernels.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 
@@ -85,17 +86,37 @@ constexpr auto words_of(LedgerBasis /*of*/) {
   });
 }
 
+// A GPU as one process uses it.
+struct LedgerGpu {
+  std::string device;
+  uint64_t process = 0;
+  WholeNanoseconds start;
+  Bytes total;
+
+  void fields(auto& field) const {
+    field("device", device, "the GPU");
+    field("process", process, "number of the recorded process");
+    field("start_ns", start,
+          "the time that is 0 in time_ms of its moments and points: its first reading after the "
+          "program began to use it, on the clock of stages.instances.start_ns");
+    field("total_bytes", total, "the GPU's memory");
+  }
+};
+
 struct LedgerMoment {
+  uint64_t gpu = 0;
   std::string device;
   LedgerMomentKind kind = LedgerMomentKind::peak;
   std::optional<std::string> stage;
   Milliseconds time;
   Bytes total;
   Bytes used;
+  std::optional<Share> used_share;
   std::optional<Bytes> own;
   bool closes = false;
 
   void fields(auto& field) const {
+    field("gpu", gpu, "index in gpus");
     field("device", device, "the GPU");
     field("kind", kind, "which moment");
     field("stage", stage, "the stage of a stage_peak or steady_decode; null otherwise");
@@ -103,6 +124,7 @@ struct LedgerMoment {
     field("total_bytes", total, "the GPU's memory");
     field("used_bytes", used,
           "what is used or reserved, according to NVML: the sum of the moment's rows, exactly");
+    field("used_share", used_share, "used_bytes over total_bytes");
     field("own_bytes", own,
           "what NVML attributes to the recorded process; null if it does not say");
     field("closes", closes,
@@ -115,6 +137,7 @@ struct LedgerRow {
   LedgerPart part = LedgerPart::rest;
   std::string owner;
   Bytes bytes;
+  std::optional<Share> share;
   uint64_t allocations = 0;
   LedgerBasis basis = LedgerBasis::remainder;
 
@@ -123,6 +146,7 @@ struct LedgerRow {
     field("part", part, "what the memory is used for");
     field("owner", owner, "the library that allocated it; empty if unknown, or if none did");
     field("bytes", bytes, "bytes, without rounding by the driver");
+    field("share", share, "bytes over the moment's used_bytes");
     field("allocations", allocations, "recorded allocations among them");
     field("basis", basis, "how it is known");
   }
@@ -184,21 +208,43 @@ struct MemoryGrowth {
   }
 };
 
+struct LedgerPoint {
+  uint64_t gpu = 0;
+  Milliseconds time;
+  Bytes used;
+  ByWord<LedgerPart, Bytes> parts;
+
+  void fields(auto& field) const {
+    field("gpu", gpu, "index in gpus");
+    field("time_ms", time, "time since the GPU's start_ns");
+    field("used_bytes", used, "what is used or reserved, according to NVML");
+    field("parts_bytes", parts,
+          "what it is used for; the values sum to used_bytes, exactly, and parts without bytes are "
+          "left out");
+  }
+};
+
 struct MemoryLedger {
   uint64_t events = 0;
   uint64_t readings = 0;
+  std::vector<LedgerGpu> gpus;
   std::vector<LedgerMoment> moments;
   std::vector<LedgerRow> rows;
   std::vector<MemoryHeadroom> headroom;
   std::vector<MemoryGrowth> growth;
+  std::vector<LedgerPoint> timeline;
 
   void fields(auto& field) const {
     field("events", events, "recorded allocations, releases and mappings");
     field("readings", readings, "readings of GPU memory by NVML");
+    field("gpus", gpus, "GPUs that recorded processes use");
     field("moments", moments, "moments, by GPU");
     field("rows", rows, "what the memory is used for, by moment");
     field("headroom", headroom, "what is left, by GPU");
     field("growth", growth, "memory that grew from request to request, most first");
+    field("timeline", timeline,
+          "memory over time, by GPU: in each of up to 500 stretches of equal length the reading "
+          "with most memory in use, and those of the moments, the first and the last");
   }
 };
 

@@ -234,8 +234,8 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"device time", all_ranks, kOnGpus, "gpu">(), &P::device_time);
   visit(TopicRow<"copies", all_ranks, kOnGpus, "gpu">(), &P::copies);
   visit(TopicRow<"launches", none, kOnGpus, "gpu">());  // in device times
-  visit(TopicRow<"memory ledger", none, kAlways, "">(), &P::memory_ledger);
-  visit(TopicRow<"memory", none, kAlways, "">(), &P::memory);
+  visit(TopicRow<"memory ledger", none, kAlways, "memory">(), &P::memory_ledger);
+  visit(TopicRow<"memory", none, kAlways, "memory">(), &P::memory);
   visit(TopicRow<"layers", none, kAlways, "layers">(), &P::layers, &P::layer_summary);
   visit(TopicRow<"kernels", merged, kAlways, "kernels">(), &P::kernels, &P::classes,
         &P::kernels_topk, &P::kernels_all_devices, &P::measured_kernels_all_devices);

@@ -31,6 +31,7 @@ class Recorder(cuda_log.Program):
         super().__init__(chunk_bytes)
         self.used = OTHERS
         self.events = 0
+        self.readings = []  # (time, what is used or reserved)
 
     def event(self, action, address=0, size=0, kind=0, owner=0, pool=(0, 0), library=""):
         self.correlation += 1
@@ -47,6 +48,7 @@ class Recorder(cuda_log.Program):
 
     def read(self, moment=RUNNING):
         self.now += 100 * MILLISECOND
+        self.readings.append((self.now, self.used + RESERVED))
         own = self.used - OTHERS
         self.log.record("device", READING, struct.pack(
             "<qIIQQQQQQ", self.now, 0, moment, TOTAL, TOTAL - RESERVED - self.used, self.used, RESERVED, own, OTHERS))

@@ -70,6 +70,10 @@ PATHS = {
     "memory_moments": (["memory_ledger", "moments"], [("moment", "#")]),
     "memory_headroom": (["memory_ledger", "headroom"], []),
     "memory_growth": (["memory_ledger", "growth"], []),
+    "memory_ledger_gpus": (["memory_ledger", "gpus"], [("gpu", "#")]),
+    "memory_ledger_points": (["memory_ledger", "timeline"], [("point", "#")]),
+    "memory_ledger_timeline": (["memory_ledger", "timeline", "parts_bytes"],
+                               [("point", "#"), ("part", "*"), "bytes"]),
     "memory": (["memory", "devices"], []),
     "memory_snapshots": (["memory", "snapshots"], [("snapshot", "#")]),
     "memory_settings": (["memory", "snapshots", "settings"], [("snapshot", "#")]),
@@ -87,7 +91,7 @@ PATHS = {
     "rank_groups": (["job", "groups"], []),
 }
 # Values by name, which are tables of their own.
-BY_NAME = {"classes_ns", "budget_ns", "parts_ns", "ttft_parts_ns", "classes", "metrics", "stages"}
+BY_NAME = {"classes_ns", "budget_ns", "parts_ns", "parts_bytes", "ttft_parts_ns", "classes", "metrics", "stages"}
 # Objects with lists in them.
 OBJECTS = {"context", "totals", "requests", "memory", "memory_ledger", "job", "products_found", "roofline"}
 # Never columns, and columns in which paths are shortened.

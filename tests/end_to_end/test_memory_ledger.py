@@ -1,5 +1,6 @@
 """`llmprof analyze` explains every byte of GPU memory, from a log that is written only from the format's description.
 The writer knows what it allocated, and what NVML would say."""
+import collections
 import pathlib
 import tempfile
 import unittest
@@ -65,6 +66,32 @@ class MemoryLedger(unittest.TestCase):
         self.assertEqual(end["own_bytes"], self.program.used - OTHERS)
         self.assertEqual(end["total_bytes"], TOTAL)
 
+    def test_the_timeline_has_every_reading_and_its_parts(self):
+        (gpu,) = self.ledger["gpus"]
+        self.assertEqual(gpu["total_bytes"], TOTAL)
+        # The first reading is of the time before the context.
+        expected = self.program.readings[1:]
+        start = expected[0][0]
+        found = [(round(start + point["time_ms"] * 1e6), point["used_bytes"]) for point in self.ledger["timeline"]]
+        self.assertEqual(found, expected)
+        for point in self.ledger["timeline"]:
+            self.assertEqual(sum(point["parts_bytes"].values()), point["used_bytes"])
+        parts = collections.Counter()
+        for row in self.rows("end"):
+            parts[row["part"]] += row["bytes"]
+        self.assertEqual(self.ledger["timeline"][-1]["parts_bytes"], {part: size for part, size in parts.items() if size})
+
+    def test_the_timeline_is_on_the_clock_of_the_stages(self):
+        (gpu,) = self.ledger["gpus"]
+        instance = self.bundle.profile["stages"][0]["instances"][0]
+        end = self.ledger["moments"][-1]
+        self.assertLess(gpu["start_ns"], instance["start_ns"])
+        self.assertLess(instance["start_ns"], gpu["start_ns"] + end["time_ms"] * 1e6)
+
+    def test_shares_are_of_what_is_used(self):
+        for row in self.ledger["rows"]:
+            self.assertAlmostEqual(row["share"], row["bytes"] / self.ledger["moments"][row["moment"]]["used_bytes"])
+
     def test_without_the_model_nothing_is_called_weights(self):
         ledger = Bundle(self.path).profile["memory_ledger"]
         rows = {(row["part"], row["owner"]): row for row in self.rows("end", ledger)}
@@ -84,6 +111,9 @@ class MemoryLedger(unittest.TestCase):
                 ("select sum(bytes) n from memory_events where action = 'allocation' and kind = 'managed'", 32 * MIB),
                 ("select max(used_bytes) n from memory_readings", self.program.used),
                 ("select sum(bytes) n from memory_ledger join memory_moments using (moment) where kind = 'end'",
+                 self.program.used + RESERVED),
+                ("select sum(bytes) n from memory_ledger_timeline where point = 0", self.program.readings[1][1]),
+                ("select max(used_bytes) n from memory_ledger_points join memory_ledger_gpus using (gpu)",
                  self.program.used + RESERVED),
             ):
                 done = run("query", out, statement, "--format", "csv")

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import cuda_log
+import memory_log
 import perfetto_trace
 from collector_log import Log
 from program import DATA, ROOT, run
@@ -45,6 +46,54 @@ class ExportCase(unittest.TestCase):
             raise AssertionError(done.stderr)
         cls.profile = json.loads((out / "profile.json").read_text(encoding="utf-8"))
         cls.trace = perfetto_trace.Trace(out / "trace.pftrace")
+
+
+class OfMemory(ExportCase):
+    """A log with readings of GPU memory, the first one before any work."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        path = cls.folder / "memory.llmtrace"
+        cls.program = memory_log.recorded_run(path)
+        cls.export(path)
+
+    def test_the_track_holds_every_reading(self):
+        found = [each for each in self.trace.counters if each.track.name == "GPU memory in use"]
+        first = self.program.readings[0][0]
+        self.assertEqual([(each.time - found[0].time, each.value) for each in found],
+                         [(time - first, used) for time, used in self.program.readings])
+        self.assertEqual({perfetto_trace.one(each.track.counter, "unit") for each in found}, {3})
+
+    def test_it_is_on_the_clock_of_the_work(self):
+        (gpu,) = self.profile["memory_ledger"]["gpus"]
+        stage = self.profile["stages"][0]
+        found = [each for each in self.trace.counters if each.track.name == "GPU memory in use"]
+        drawn = min(each.start for each in self.trace.slices if each.category == "stage" and each.name == stage["name"])
+        start = min(each["start_ns"] for each in stage["instances"] if not each["warmup"])
+        self.assertEqual(drawn - found[1].time, start - gpu["start_ns"])
+
+
+class OfMemoryOnItsOwnAxis(ExportCase):
+    """The same log with one of another machine: each starts at 0, here with the first reading."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        path = cls.folder / "memory.llmtrace"
+        cls.program = memory_log.recorded_run(path)
+        cls.export(path, DATA / "h200-repeats" / "run-01.llmtrace.gz")
+
+    def test_the_track_and_the_work_share_an_axis(self):
+        found = [each for each in self.trace.counters if each.track.name == "GPU memory in use"]
+        first = self.program.readings[0][0]
+        self.assertEqual([(each.time, each.value) for each in found],
+                         [(time - first, used) for time, used in self.program.readings])
+        (gpu,) = self.profile["memory_ledger"]["gpus"]
+        drawn = {each.start for each in self.trace.slices if each.category == "stage"}
+        starts = {each["start_ns"] - gpu["start_ns"] + found[1].time
+                  for stage in self.profile["stages"] for each in stage["instances"]}
+        self.assertTrue(starts & drawn)
 
 
 class OfUnrelatedClocks(ExportCase):

@@ -1,7 +1,10 @@
 // All text stands out from what is behind it by 4.5 to 1 (WCAG 2, AA), in both themes, as the browser computes colors.
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import { after, test } from "node:test";
-import { analyze, close, closeBrowser, compare, data, open } from "./browser.mjs";
+import { analyze, close, closeBrowser, compare, data, folder, open, reportOf } from "./browser.mjs";
+import { withLedger } from "./made_memory.mjs";
 
 after(closeBrowser);
 
@@ -101,6 +104,14 @@ test("text stands out in every view of a run", async () => {
     "#kernels?class=gemm&stage=decode",
     "#steps?step=3",
   ]);
+});
+
+test("text stands out in the view of memory", async () => {
+  const { profile } = analyze("run", data("h200-runs/llama_1b"));
+  const file = path.join(folder, "faint_memory.json");
+  fs.writeFileSync(file, JSON.stringify(withLedger(profile)));
+  await checkPage(reportOf("faint_memory", file), ["#memory", "#memory?gpu=1"], { onlyPlaces: true });
+  await checkPage(analyze("faint_snapshot", data("h200-memory/size.pickle")).page, ["#memory"], { onlyPlaces: true });
 });
 
 test("text stands out in every view of a server and of a comparison", async () => {

@@ -9,6 +9,7 @@ import { after, test } from "node:test";
 import zlib from "node:zlib";
 import { analyze, close, closeBrowser, compare, data, folder, open, reportOf, repository } from "./browser.mjs";
 import { realJobCaptures } from "./made_job.mjs";
+import { withLedger } from "./made_memory.mjs";
 import { withRequests } from "./made_requests.mjs";
 
 after(closeBrowser);
@@ -130,6 +131,8 @@ const CAPTURES = {
   cpu: ["cpu-llm"],
   eager: ["nsys_sqlite/eager.sqlite"],
   duty: ["h200-untraced"],
+  allocations: ["collector_log/memory.llmtrace", "h200-memory/size.pickle"],
+  snapshot: ["h200-memory/graph.pickle"],
 };
 
 for (const [name, inputs] of Object.entries(CAPTURES)) {
@@ -158,6 +161,24 @@ test("so it is of requests of a client", async () => {
   const markdown = await checkPage("numbers_of_requests", page, judged(page, json));
   for (const caption of ["Times that the client saw", "Load", "Slowest tokens", "Who delayed whom", "Join"])
     assert.ok(markdown.includes(`## ${caption}`), caption);
+});
+
+test("so it is of a memory ledger at every moment", async () => {
+  const { profile } = analyze("run", data("h200-runs/llama_1b"));
+  const file = path.join(folder, "numbers_of_memory.json");
+  fs.writeFileSync(file, JSON.stringify(withLedger(profile)));
+  const page = reportOf("numbers_of_memory", file);
+  const json = JSON.parse(fs.readFileSync(path.join(path.dirname(page), "profile.json"), "utf8"));
+  const opened = await open(page, "#memory");
+  let markdown = "";
+  for (let moment = 0; moment < 4; moment++) {
+    await opened.page.click(`.moments button >> nth=${moment}`);
+    markdown += `${await tablesOf(opened.page)}\n`;
+  }
+  await close(opened);
+  const { status, stdout, stderr } = unfound("numbers_of_memory", markdown, json);
+  assert.equal(status, 0, `${stdout}${stderr}`);
+  assert.equal(markdown.match(/## Use of GPU memory: /g).length, 4);
 });
 
 test("so it is of a comparison", async () => {

@@ -46,6 +46,15 @@ test("words of up to 18 letters stay whole in every view", async () => {
   }
 });
 
+test("words of the memory view stay whole", async () => {
+  const memory = analyze("words_of_memory", data("collector_log/memory.llmtrace"), data("h200-memory/size.pickle"));
+  for (const width of WIDTHS) {
+    const opened = await open(memory.page, "#memory", { viewport: { width, height: 900 } });
+    assert.deepEqual(await broken(opened.page, 18), [], `${width} pixels`);
+    await close(opened);
+  }
+});
+
 test("the sums of a selected span keep their words whole", async () => {
   for (const width of WIDTHS) {
     const opened = await openTimeline(run.page, "#timeline", { viewport: { width, height: 900 } });

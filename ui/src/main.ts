@@ -17,6 +17,7 @@ import { gpuView } from "./views/gpu";
 import { jobView } from "./views/job";
 import { kernelsView } from "./views/kernels";
 import { layersView } from "./views/layers";
+import { isMemoryViewShown, memoryView } from "./views/memory";
 import { operatorsView } from "./views/operators";
 import { overviewView } from "./views/overview";
 import { provenanceView } from "./views/provenance";
@@ -34,6 +35,7 @@ const VIEWS: Record<TopicView | "timeline", { view: ViewDescription; isShown?: (
   kernels: { view: kernelsView },
   steps: { view: stepsView },
   gpu: { view: gpuView, isShown: isGpuViewShown },
+  memory: { view: memoryView, isShown: isMemoryViewShown },
   layers: { view: layersView },
   roofline: { view: rooflineView },
   operators: { view: operatorsView },

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/memory_ledger/allocating_library.h"
+#include "analysis/memory_ledger/ledger_timeline.h"
 #include "analysis/memory_ledger/live_memory.h"
 #include "analysis/memory_ledger/memory_growth.h"
 #include "analysis/memory_ledger/model_allocations.h"
@@ -288,20 +289,27 @@ class DeviceLedger {
   int64_t last_rest_ = 0;  // of the reading before
 };
 
-// Chooses the moments of one GPU among its readings.
+std::optional<profile::Share> share_of(double part, double all) {
+  return all > 0 ? std::optional(profile::Share{part / all}) : std::nullopt;
+}
+
+// Chooses the moments of one GPU, and the points of its timeline, among its readings.
 class Moments {
  public:
-  Moments(const trace::Trace& trace, const Stages& stages, trace::DeviceId device,
-          const std::vector<Balance>& balances, profile::MemoryLedger& ledger)
+  Moments(const trace::Trace& trace, const Stages& stages, trace::ProcessId process,
+          trace::DeviceId device, const std::vector<Balance>& balances,
+          profile::MemoryLedger& ledger)
       : trace_(trace),
         table_(trace.memory_readings),
         stages_(stages),
+        process_(process),
         device_(device),
         balances_(balances),
         ledger_(ledger) {}
 
   void add_all() {
     if (balances_.empty()) return;
+    add_gpu();
     add(LedgerMomentKind::after_load, after_load(), {});
     for (uint32_t stage = 0; stage < stages_.stages.size(); ++stage) {
       add(LedgerMomentKind::stage_peak, peak_of(stage), stages_.stages[stage].name);
@@ -309,6 +317,7 @@ class Moments {
     add_steady_decode();
     add(LedgerMomentKind::peak, largest(all()), {});
     add(LedgerMomentKind::end, balances_.size() - 1, {});
+    add_timeline();
   }
 
  private:
@@ -395,27 +404,62 @@ class Moments {
     add(LedgerMomentKind::steady_decode, nearest, "decode");
   }
 
+  [[nodiscard]] profile::Milliseconds since_start(size_t balance) const {
+    return profile::to_milliseconds(time(balance) - time(0));
+  }
+
+  void add_gpu() {
+    profile::LedgerGpu& gpu = ledger_.gpus.emplace_back();
+    gpu.device = device_label(trace_, device_);
+    gpu.process = trace_.processes[process_.index()].pid;
+    gpu.start = {time(0)};
+    gpu.total = {static_cast<double>(table_.total[balances_.front().reading])};
+  }
+
+  void add_timeline() {
+    constexpr size_t kStretches = 500;
+    std::vector<UsedMemory> readings;
+    readings.reserve(balances_.size());
+    for (size_t i = 0; i < balances_.size(); ++i) readings.push_back({time(i), used(i)});
+    for (const size_t i : readings_to_show(readings, kStretches, of_moments_)) {
+      profile::LedgerPoint& point = ledger_.timeline.emplace_back();
+      point.gpu = ledger_.gpus.size() - 1;
+      point.time = since_start(i);
+      point.used = {static_cast<double>(used(i))};
+      std::map<LedgerPart, int64_t> parts;
+      for (const Row& row : balances_[i].rows) parts[row.part] += row.bytes;
+      for (const auto& [part, bytes] : parts) {
+        if (bytes != 0) point.parts.emplace_back(part, profile::Bytes{static_cast<double>(bytes)});
+      }
+    }
+  }
+
   void add(LedgerMomentKind kind, const Choice& choice, const std::string& stage) {
     if (!choice) return;
+    of_moments_.insert(*choice);
     const Balance& balance = balances_[*choice];
     const size_t row = balance.reading;
     const uint64_t index = ledger_.moments.size();
     profile::LedgerMoment& moment = ledger_.moments.emplace_back();
+    moment.gpu = ledger_.gpus.size() - 1;
     moment.device = device_label(trace_, device_);
     moment.kind = kind;
     if (!stage.empty()) moment.stage = stage;
-    moment.time = profile::to_milliseconds(time(*choice) - time(0));
+    moment.time = since_start(*choice);
     moment.total = {static_cast<double>(table_.total[row])};
     moment.used = {static_cast<double>(used(*choice))};
+    moment.used_share = share_of(moment.used.value, moment.total.value);
     if (table_.own[row] != MemoryReadingTable::kUnknown) {
       moment.own = profile::Bytes{static_cast<double>(table_.own[row])};
     }
     for (const Row& each : balance.rows) {
       if (each.part == LedgerPart::rest) moment.closes = is_small(each.bytes, used(*choice));
+      const auto bytes = static_cast<double>(each.bytes);
       ledger_.rows.push_back({index,
                               each.part,
                               each.owner,
-                              {static_cast<double>(each.bytes)},
+                              {bytes},
+                              share_of(bytes, moment.used.value),
                               each.allocations,
                               each.basis});
     }
@@ -429,9 +473,11 @@ class Moments {
   const trace::Trace& trace_;
   const MemoryReadingTable& table_;
   const Stages& stages_;
+  trace::ProcessId process_;
   trace::DeviceId device_;
   const std::vector<Balance>& balances_;
   profile::MemoryLedger& ledger_;
+  std::set<size_t> of_moments_;  // indices in balances_
 };
 
 // Of the GPU's peak, the last moment of that kind.
@@ -511,7 +557,7 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
       continue;
     }
     const auto balances = DeviceLedger(trace, stages, model, process, device).balances(*until);
-    Moments(trace, stages, device, balances, ledger).add_all();
+    Moments(trace, stages, process, device, balances, ledger).add_all();
     add_outlook(trace, stages, {process, device}, model, ledger);
   }
   diagnostics.info("memory_ledger_late",

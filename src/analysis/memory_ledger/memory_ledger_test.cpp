@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -312,6 +313,61 @@ TEST(MemoryHeadroom, IsGivenInTokens) {
   EXPECT_EQ(ledger.headroom[0].bytes_per_token->value, 2048);
   EXPECT_EQ(ledger.headroom[0].tokens_left, 98'900 * kMebibyte / 2048);
   EXPECT_EQ(ledger.headroom[0].cache_tokens, 4096U);
+}
+
+// Sawteeth: memory grows in each second, and is released at its end.
+TEST(MemoryLedger, HasATimelineOfEveryGpu) {
+  constexpr int kTeeth = 300;
+  constexpr int kReadingsPerTooth = 9;
+  RecordedMemory memory;
+  memory.profiler(9 * kMebibyte);
+  memory.read(0, 50 * kMebibyte, Moment::before_context);
+  memory.read(kSecond, 550 * kMebibyte);
+  uint64_t highest = 0;
+  for (int tooth = 0; tooth < kTeeth; ++tooth) {
+    const Nanoseconds start = (2 + tooth) * kSecond;
+    for (int i = 0; i < kReadingsPerTooth; ++i) {
+      const auto address = kHeap + static_cast<uint64_t>(i) * 64 * kMebibyte;
+      const Nanoseconds at = start + i * kSecond / 10;
+      memory.add(at, {.address = address, .bytes = 64 * kMebibyte, .library = "/app/libengine.so"});
+      const uint64_t used = 550 + 64 * (static_cast<uint64_t>(i) + 1);
+      highest = std::max(highest, used);
+      memory.read(at + kSecond / 20, used * kMebibyte);
+    }
+    for (int i = 0; i < kReadingsPerTooth; ++i) {
+      const auto address = kHeap + static_cast<uint64_t>(i) * 64 * kMebibyte;
+      memory.add(start + 19 * kSecond / 20, {.action = MemoryAction::release, .address = address});
+    }
+  }
+  memory.read((3 + kTeeth) * kSecond, 550 * kMebibyte, Moment::end);
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  ASSERT_EQ(ledger->gpus.size(), 1U);
+  EXPECT_EQ(ledger->gpus[0].start.value, kSecond);
+  EXPECT_EQ(ledger->gpus[0].process, 1U);
+  const auto& points = ledger->timeline;
+  EXPECT_GE(points.size(), 500U);
+  EXPECT_LE(points.size(), 500U + 2 + ledger->moments.size());
+  EXPECT_EQ(points.front().time.value, 0);
+  EXPECT_EQ(points.back().time.value, (2 + kTeeth) * 1000.0);
+  double found = 0;
+  for (const profile::LedgerPoint& point : points) {
+    int64_t sum = 0;
+    int64_t of_engine = 0;
+    for (const auto& [part, bytes] : point.parts) {
+      sum += static_cast<int64_t>(bytes.value);
+      if (part == LedgerPart::allocations) of_engine = static_cast<int64_t>(bytes.value);
+      EXPECT_NE(bytes.value, 0);
+    }
+    EXPECT_EQ(static_cast<double>(sum), point.used.value);
+    EXPECT_EQ(of_engine, static_cast<int64_t>(point.used.value) - mib(600 + 550));
+    found = std::max(found, point.used.value);
+  }
+  EXPECT_EQ(found, static_cast<double>((600 + highest) * kMebibyte));
+  for (const profile::LedgerMoment& moment : ledger->moments) {
+    EXPECT_EQ(std::ranges::count(points, moment.time, &profile::LedgerPoint::time), 1);
+    EXPECT_EQ(moment.used_share->value, moment.used.value / moment.total.value);
+  }
 }
 
 TEST(LiveMemory, VirtualMemoryLivesUntilNothingRefersToIt) {

@@ -59,6 +59,11 @@ std::vector<TimeSpan> recorded_times(const ExportSource& source) {
               const size_t capture = capture_of(source.trace, whose);
               if (capture != kNoCapture) times[capture].add(start, end);
             });
+  const trace::MemoryReadingTable& readings = source.trace.memory_readings;
+  for (size_t row = 0; row < readings.size(); ++row) {
+    const size_t capture = capture_of(source.trace, readings.device[row]);
+    if (capture != kNoCapture) times[capture].add(readings.time[row], readings.time[row]);
+  }
   return times;
 }
 
@@ -146,6 +151,11 @@ std::optional<OwnAxes> on_own_axes(const ExportSources& sources) {
               end = (end == trace::kOpenEnd ? span.last : end) - span.first;
               start -= span.first;
             });
+  trace::MemoryReadingTable& readings = own.trace.memory_readings;
+  for (size_t row = 0; row < readings.size(); ++row) {
+    const size_t capture = capture_of(own.trace, readings.device[row]);
+    if (capture != kNoCapture) readings.time[row] -= spans[group[capture]].first;
+  }
   return own;
 }
 

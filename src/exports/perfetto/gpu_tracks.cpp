@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "exports/perfetto/memory_track.h"
 #include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {
@@ -307,8 +308,10 @@ std::string device_name(const trace::Trace& trace, trace::DeviceId device) {
 bool is_used(const trace::Trace& trace, trace::DeviceId device) {
   const auto& queues = trace.queues.values();
   const auto& counters = trace.counters.device;
+  const auto& readings = trace.memory_readings.device;
   return std::ranges::find(queues, device, &trace::Queue::device) != queues.end() ||
-         std::ranges::find(counters, device) != counters.end();
+         std::ranges::find(counters, device) != counters.end() ||
+         std::ranges::find(readings, device) != readings.end();
 }
 
 }  // namespace
@@ -328,6 +331,7 @@ void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
     write_stage_tracks(source, requests, device, group, file);
     streams.write(device, group);
     write_counter_tracks(trace, device, group, file);
+    write_memory_track(trace.memory_readings, device, group, file);
     write_measured_kernels(source, device, numbers, file);
   }
   const auto& instances = source.results.stages.instances;

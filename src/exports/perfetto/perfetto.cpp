@@ -2,15 +2,18 @@
 #include <utility>
 
 #include "exports/clocks/own_axes.h"
+#include "exports/perfetto/memory_track.h"
 #include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {
 namespace {
 
-Nanoseconds first_request(const ExportSources& sources) {
+// Requests and readings of memory may be earlier than the recorded work.
+Nanoseconds first_besides_work(const ExportSources& sources) {
   Nanoseconds first = INT64_MAX;
   for (const ExportSource& source : sources) {
-    const Nanoseconds own = first_sent(source);
+    const Nanoseconds own =
+        std::min(first_sent(source), first_memory_reading(source.trace.memory_readings));
     if (own != INT64_MAX) first = std::min(first, source.clock.job_time(own));
   }
   return first;
@@ -24,7 +27,7 @@ Result<std::string> trace_of(const ExportSources& sources) {
     const TimeSpan& span = spans.emplace_back(recorded_span(source.trace, source.results.stages));
     if (span.any()) first = std::min(first, source.clock.job_time(span.first));
   }
-  if (first != INT64_MAX) first = std::min(first, first_request(sources));
+  if (first != INT64_MAX) first = std::min(first, first_besides_work(sources));
   if (first == INT64_MAX) {
     return fail_input(
         "no timeline to export: these captures hold totals or single measurements of kernels, not "

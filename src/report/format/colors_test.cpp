@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/format/memory_words.h"
 #include "report/format/request_words.h"
 
 namespace llmprof::report {
@@ -118,6 +119,30 @@ TEST(RequestPartColors, DifferForTheColorBlindToo) {
             << vision.name << ", light: " << to_string(a) << " and " << to_string(b);
         EXPECT_GE(distance(one.dark, other.dark, vision.seen), vision.least)
             << vision.name << ", dark: " << to_string(a) << " and " << to_string(b);
+      }
+    }
+  }
+}
+
+TEST(LedgerPartColors, StandOutFromTheBackground) {
+  for (const auto& word : profile::kWords<profile::LedgerPart>) {
+    const Color color = look_of(word.value).color;
+    EXPECT_GE(contrast(color.light, kBackground.light), 3.0) << word.name;
+    EXPECT_GE(contrast(color.dark, kBackground.dark), 3.0) << word.name;
+  }
+}
+
+TEST(LedgerPartColors, DifferForTheColorBlindToo) {
+  for (const Vision& vision : kVisions) {
+    for (const auto& a : profile::kWords<profile::LedgerPart>) {
+      for (const auto& b : profile::kWords<profile::LedgerPart>) {
+        if (a.value >= b.value) continue;
+        const Color one = look_of(a.value).color;
+        const Color other = look_of(b.value).color;
+        EXPECT_GE(distance(one.light, other.light, vision.seen), vision.least)
+            << vision.name << ", light: " << a.name << " and " << b.name;
+        EXPECT_GE(distance(one.dark, other.dark, vision.seen), vision.least)
+            << vision.name << ", dark: " << a.name << " and " << b.name;
       }
     }
   }

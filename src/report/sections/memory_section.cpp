@@ -4,6 +4,7 @@
 #include <string>
 
 #include "report/format/figures.h"
+#include "report/format/memory_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -100,38 +101,13 @@ std::string remedy_words(const OutOfMemory& row) {
   }
 }
 
-std::string cause_words(OutOfMemoryCause cause) {
-  switch (cause) {
-    case OutOfMemoryCause::size:
-      return "too little memory is free, wherever it is";
-    case OutOfMemoryCause::fragmentation:
-      return "free memory is fragmented";
-    case OutOfMemoryCause::other_pools:
-      return "free memory belongs to other pools, streams or size classes";
-    default:
-      return "the cause is unknown, because by the snapshot it fits";
-  }
-}
-
-std::string failure_words(const OutOfMemory& row) {
-  return fmt::format(
-      "An allocation of {} failed on {}{}: {}. The device had {} free. Of the {} that PyTorch "
-      "held, "
-      "{} were free for this request, the largest block {}; {} were free elsewhere. {}",
-      in_unit(row.requested), row.device,
-      row.time ? fmt::format(" after {} ms", ms(row.time)) : std::string(), cause_words(row.cause),
-      in_unit(row.device_free), in_unit(row.reserved), in_unit(row.free_same),
-      in_unit(row.largest_free_same), in_unit(row.free_other), remedy_words(row));
-}
-
 void add_failures(const Memory& memory, Document& document) {
   if (memory.out_of_memory.empty()) return;
   document.heading(3, "Out of memory");
   BulletList list;
   for (const OutOfMemory& row : memory.out_of_memory) {
     if (list.items.size() == kShownFailures) break;
-    list.items.push_back(failure_words(row) +
-                         (row.place.empty() ? "" : " It was asked by " + row.place + "."));
+    list.items.push_back(failure_sentence(row));
   }
   document.add(std::move(list));
   const size_t more =
@@ -163,6 +139,20 @@ void show_snapshot_column(const Memory& memory, Table table, Document& document,
 }
 
 }  // namespace
+
+std::string failure_sentence(const OutOfMemory& row) {
+  return fmt::format(
+             "An allocation of {} failed on {}{}: {}. The device had {} free. Of the {} that "
+             "PyTorch "
+             "held, "
+             "{} were free for this request, the largest block {}; {} were free elsewhere. {}",
+             in_unit(row.requested), row.device,
+             row.time ? fmt::format(" after {} ms", ms(row.time)) : std::string(),
+             cause_words(row.cause), in_unit(row.device_free), in_unit(row.reserved),
+             in_unit(row.free_same), in_unit(row.largest_free_same), in_unit(row.free_other),
+             remedy_words(row)) +
+         (row.place.empty() ? "" : " It was asked by " + row.place + ".");
+}
 
 bool has_only_memory(const Profile& profile) {
   const auto& captures = profile.context.captures;

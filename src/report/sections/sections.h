@@ -189,6 +189,8 @@ std::string slow_requests_sentence(const Profile& profile);
 // What PyTorch holds on the GPU that holds most, and why an allocation failed; empty without a
 // memory snapshot.
 std::string memory_sentence(const Profile& profile);
+// Why an allocation failed, and what would make it fit.
+std::string failure_sentence(const OutOfMemory& row);
 // Memory snapshots and nothing else were analyzed.
 bool has_only_memory(const Profile& profile);
 

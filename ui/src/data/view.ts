@@ -50,6 +50,21 @@ export interface RequestsView {
   sentences: string[];
 }
 
+/** Words and colors for GPU memory. */
+export interface MemoryView {
+  /** Parts of the ledger, by their names in profile.json. */
+  parts: Record<string, PartLook>;
+  bases: Record<string, string>;
+  /** The names of the ledger's moments, in their order. */
+  moments: string[];
+  /** What PyTorch holds; empty without a memory snapshot. */
+  sentence: string;
+  /** Why allocations failed, in their order. */
+  failures: { cause: string; sentence: string }[];
+  /** For each GPU of the snapshots: bytes at the peak of stacks that are not listed; null without a peak. */
+  other_stacks_bytes: (number | null)[];
+}
+
 export interface View {
   made_by: string;
   title: string;
@@ -70,6 +85,8 @@ export interface View {
   timeline_missing: string | null;
   /** Null without a file of requests. */
   requests: RequestsView | null;
+  /** Null without a memory ledger and a memory snapshot. */
+  memory: MemoryView | null;
   /** For a job: its sentences, the evidence for stragglers and groups in their order, display names. */
   job: {
     sentences: Sentence[];

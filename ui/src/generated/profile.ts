@@ -1247,13 +1247,32 @@ export interface MemoryLedger {
   events: number;
   /** readings of GPU memory by NVML */
   readings: number;
+  /** GPUs that recorded processes use */
+  gpus: MemoryLedgerGpus[];
   /** moments, by GPU */
   moments: MemoryLedgerMoments[];
   /** what the memory is used for, by moment */
   rows: MemoryLedgerRows[];
+  /** memory over time, by GPU: in each of up to 500 stretches of equal length the reading with most memory in use,
+   * and those of the moments, the first and the last */
+  timeline: MemoryLedgerTimeline[];
+}
+
+export interface MemoryLedgerGpus {
+  /** the GPU */
+  device: string;
+  /** number of the recorded process */
+  process: number;
+  /** the time that is 0 in time_ms of its moments and points: its first reading after the program began to use it,
+   * on the clock of stages.instances.start_ns (ns) */
+  start_ns: number;
+  /** the GPU's memory (B) */
+  total_bytes: number;
 }
 
 export interface MemoryLedgerMoments {
+  /** index in gpus */
+  gpu: number;
   /** the GPU */
   device: string;
   /** which moment */
@@ -1266,6 +1285,8 @@ export interface MemoryLedgerMoments {
   total_bytes: number;
   /** what is used or reserved, according to NVML: the sum of the moment's rows, exactly (B) */
   used_bytes: number;
+  /** used_bytes over total_bytes (fraction) */
+  used_share: number | null;
   /** what NVML attributes to the recorded process; null if it does not say (B) */
   own_bytes: number | null;
   /** whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction */
@@ -1288,6 +1309,8 @@ export interface MemoryLedgerRows {
   owner: string;
   /** bytes, without rounding by the driver (B) */
   bytes: number;
+  /** bytes over the moment's used_bytes (fraction) */
+  share: number | null;
   /** recorded allocations among them */
   allocations: number;
   /** how it is known */
@@ -1320,6 +1343,17 @@ export type MemoryLedgerRowsBasis =
   | "model_size" /* recorded, and of the size that follows from the model's configuration */
   | "difference" /* growth between readings that no recorded allocation explains */
   | "remainder" /* what is used minus all other rows */;
+
+export interface MemoryLedgerTimeline {
+  /** index in gpus */
+  gpu: number;
+  /** time since the GPU's start_ns (ms) */
+  time_ms: number;
+  /** what is used or reserved, according to NVML (B) */
+  used_bytes: number;
+  /** what it is used for; the values sum to used_bytes, exactly, and parts without bytes are left out */
+  parts_bytes: Record<string, number>;
+}
 
 export interface Memory {
   /** PyTorch memory snapshots that were read */
@@ -3617,6 +3651,7 @@ export type TopicView =
   | "job"
   | "kernels"
   | "layers"
+  | "memory"
   | "operators"
   | "overview"
   | "provenance"
