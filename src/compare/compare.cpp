@@ -13,6 +13,7 @@
 #include "compare/comparability/comparability.h"
 #include "compare/comparability/loads.h"
 #include "compare/likeness/comparable_steps.h"
+#include "compare/memory/memory_diff.h"
 #include "compare/quantities/judging.h"
 #include "compare/quantities/quantities.h"
 #include "compare/requests/request_quantities.h"
@@ -90,6 +91,19 @@ std::vector<Damage> find_damage(const Sides& sides) {
   return found;
 }
 
+// What a rule on memory compares.
+std::vector<Comparison> memory_of_rule(const Sides& sides, const Rule& rule,
+                                       const Judging& judging) {
+  if (!rule.quantity.is_of_memory()) return {};
+  std::vector<Comparison> found = compare_memory(sides, rule.quantity, judging.threshold);
+  if (!judging.withheld) return found;
+  for (Comparison& comparison : found) {
+    comparison.why_not = judging.withheld;
+    withhold(comparison);
+  }
+  return found;
+}
+
 // A recording's measurements, without its location and the analyzing tool.
 std::string measured(const profile::Profile& from) {
   profile::Profile only;
@@ -101,6 +115,8 @@ std::string measured(const profile::Profile& from) {
   only.operators = from.operators;
   only.requests = from.requests;
   only.device_time = from.device_time;
+  only.memory_ledger = from.memory_ledger;
+  only.memory = from.memory;
   return profile::json::described_to_json(only);
 }
 
@@ -194,8 +210,11 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
     quantities.clear();  // rules do not apply to incomparable sides
     requests.reset();
   }
+  diff.memory = diff_memory(sides);
   for (const Rule& rule : options.rules) {
-    auto results = evaluate(rule, quantities, requests ? &*requests : nullptr);
+    const auto memory =
+        comparable ? memory_of_rule(sides, rule, judging) : std::vector<Comparison>();
+    auto results = evaluate(rule, quantities, requests ? &*requests : nullptr, memory);
     std::ranges::move(results, std::back_inserter(diff.gates));
   }
   diff.identical = comparable &&

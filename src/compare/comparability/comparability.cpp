@@ -97,6 +97,14 @@ Text graphs(const Profile& profile) {
                                       : "all kernels recorded";
 }
 
+// By the ledger of GPU memory: "cuda:0 150754820096 bytes".
+Text memory_of_gpus(const Profile& profile) {
+  if (!profile.memory_ledger) return std::nullopt;
+  return distinct(profile.memory_ledger->moments, [](const profile::LedgerMoment& moment) -> Text {
+    return fmt::format("{} {:.0f} bytes", moment.device, moment.total.value);
+  });
+}
+
 // Mean over all stages, weighted by samples.
 std::optional<double> mean_clock(std::span<const Run> runs) {
   double sum = 0;
@@ -243,6 +251,15 @@ void add_machine(const Sides& sides, Aspects& aspects) {
   aspects.push(AspectKind::throttling, false, throttled(sides.base), throttled(sides.now));
 }
 
+void add_memory(Aspects& aspects) {
+  const auto known = [](bool is_known) { return std::string(is_known ? "yes" : "no"); };
+  aspects.add(AspectKind::gpu_memory, false, memory_of_gpus);
+  aspects.add(AspectKind::memory_ledger, false,
+              [&](const Profile& p) -> Text { return known(p.memory_ledger.has_value()); });
+  aspects.add(AspectKind::memory_snapshot, false,
+              [&](const Profile& p) -> Text { return known(p.memory.has_value()); });
+}
+
 void add_work(Aspects& aspects) {
   aspects.add(AspectKind::prompt_tokens, true,
               [](const Profile& p) { return number(p.workload.prompt_tokens); });
@@ -319,6 +336,7 @@ std::vector<Aspect> find_aspects(const Sides& sides) {
   add_model(sides, aspects);
   add_work(aspects);
   add_recording(sides, aspects);
+  add_memory(aspects);
   for (Aspect& aspect : find_load_aspects(sides)) aspects.add_found(std::move(aspect));
   return aspects.take();
 }

@@ -10,66 +10,6 @@
 namespace llmprof::report {
 namespace {
 
-constexpr auto texts_for(profile::LedgerPart /*of*/) {
-  using enum profile::LedgerPart;
-  return profile::texts<profile::LedgerPart>({
-      {other_processes, "other processes"},
-      {driver_reserved, "driver, reserved"},
-      {context, "CUDA context and loaded code"},
-      {weights, "weights"},
-      {kv_cache, "KV cache"},
-      {graphs, "CUDA graphs"},
-      {library_workspace, "library workspace"},
-      {framework, "framework's allocator"},
-      {allocations, "other allocations"},
-      {pool, "pool, used"},
-      {pool_unused, "pool, free"},
-      {vmm, "virtual memory (expandable segments)"},
-      {managed, "managed memory"},
-      {rounding, "rounding to 2 MiB"},
-      {profiler, "profiler"},
-      {rest, "rest, not explained"},
-  });
-}
-
-constexpr auto texts_for(profile::LedgerBasis /*of*/) {
-  using enum profile::LedgerBasis;
-  return profile::texts<profile::LedgerBasis>({
-      {reading, "read from NVML"},
-      {recorded, "sum of recorded allocations"},
-      {addresses, "pages that recorded allocations touch"},
-      {stated, "stated by the driver or CUPTI"},
-      {model_size, "recorded, with the size that the model's configuration gives"},
-      {difference, "growth that no allocation explains"},
-      {remainder, "used minus all other rows"},
-  });
-}
-
-constexpr auto texts_for(profile::LedgerMomentKind /*of*/) {
-  using enum profile::LedgerMomentKind;
-  return profile::texts<profile::LedgerMomentKind>({
-      {after_load, "after loading"},
-      {stage_peak, "peak of"},
-      {steady_decode, "steady decode"},
-      {peak, "peak"},
-      {end, "end"},
-  });
-}
-
-template <class Enum>
-std::string_view text_for(Enum value) {
-  static constexpr auto kTexts = texts_for(Enum{});
-  return kTexts[value];
-}
-
-std::string moment_name(const profile::LedgerMoment& moment) {
-  std::string name(text_for(moment.kind));
-  if (moment.kind == profile::LedgerMomentKind::stage_peak) {
-    name += " " + moment.stage.value_or("");
-  }
-  return name;
-}
-
 Table moment_table(const profile::MemoryLedger& ledger) {
   return table_of(
       "device | moment | #after (ms) | #used | #of the GPU's | #of this process | "
@@ -78,8 +18,8 @@ Table moment_table(const profile::MemoryLedger& ledger) {
         const double total = moment.total.value;
         const Fraction share =
             total > 0 ? Fraction(Share{moment.used.value / total}) : std::nullopt;
-        return cells(moment.device, moment_name(moment), ms(moment.time), in_unit(moment.used),
-                     percent(share), in_unit(moment.own),
+        return cells(moment.device, moment_words(moment.kind, moment.stage), ms(moment.time),
+                     in_unit(moment.used), percent(share), in_unit(moment.own),
                      std::string(moment.closes ? "yes" : "not all"));
       });
 }
@@ -91,10 +31,11 @@ void add_moment(const profile::MemoryLedger& ledger, size_t index, Document& doc
     if (row.moment != index) continue;
     const double used = moment.used.value;
     const Fraction share = used > 0 ? Fraction(Share{row.bytes.value / used}) : std::nullopt;
-    table.add(std::string(text_for(row.part)), row.owner, in_unit(row.bytes), percent(share),
-              grouped(row.allocations), std::string(text_for(row.basis)));
+    table.add(std::string(in_words(row.part)), row.owner, in_unit(row.bytes), percent(share),
+              grouped(row.allocations), std::string(in_words(row.basis)));
   }
-  document.add_filled(std::move(table), fmt::format("{}, {}:", moment.device, moment_name(moment)));
+  document.add_filled(std::move(table), fmt::format("{}, {}:", moment.device,
+                                                    moment_words(moment.kind, moment.stage)));
 }
 
 // Moments of one GPU at the same reading have the same rows.
