@@ -55,8 +55,9 @@ void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels
     for (Comparison& each : of_stage.compare_all()) diff.comparisons.push_back(std::move(each));
     diff.stages.push_back(diff_stage(sides, stage, all_kernels_seen));
   }
-  // A load on its own has no kernels.
-  if (quantities.empty() && (!diff.requests || has_kernels(sides))) {
+  // A load on its own has no kernels, nor has a memory snapshot.
+  const bool has_more = diff.requests || diff.memory;
+  if (quantities.empty() && (!has_more || has_kernels(sides))) {
     diff.stages.push_back(diff_all_kernels(sides));
   }
 }
@@ -190,6 +191,7 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   judging.own_peaks = !comparable;
   if (!diff.damage.empty()) judging.withheld = NoAnswer::damaged;
   if (!comparable) judging.withheld = NoAnswer::not_comparable;
+  diff.memory = diff_memory(sides);
   std::vector<StageQuantities> quantities;
   std::optional<RequestQuantities> requests;
   // Kernels, budgets and utilization of another processor are worth showing next to each other.
@@ -210,7 +212,6 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
     quantities.clear();  // rules do not apply to incomparable sides
     requests.reset();
   }
-  diff.memory = diff_memory(sides);
   for (const Rule& rule : options.rules) {
     const auto memory =
         comparable ? memory_of_rule(sides, rule, judging) : std::vector<Comparison>();

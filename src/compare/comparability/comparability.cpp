@@ -54,11 +54,14 @@ Text gpu_names(const Profile& profile) {
   return distinct(names, std::identity());
 }
 
-// Each tool once. Nsight Compute is skipped: it measures kernels in separate runs.
+// Each tool once. Nsight Compute is skipped: it measures kernels in separate runs. So are memory
+// snapshots of PyTorch: they have no times.
 Text recording(const Profile& profile) {
   return distinct(profile.context.captures, [](const profile::Capture& capture) -> Text {
     using enum profile::CaptureFormat;
-    if (capture.format == ncu_csv || capture.format == ncu_json) return std::nullopt;
+    if (capture.format == ncu_csv || capture.format == ncu_json || capture.format == torch_memory) {
+      return std::nullopt;
+    }
     return capture.tool.value_or(std::string(to_string(capture.format)));
   });
 }

@@ -84,7 +84,7 @@ void add_requests(const compare::Diff& diff, Document& document);
 std::string memory_words(compare::ComparedQuantity quantity);
 // Why a rule on memory has no figures: a sentence without its full stop.
 std::string no_memory_words(const compare::GateResult& gate, const compare::Diff& diff);
-// What grew on each GPU at its peak.
+// What grew on each GPU at its peak, and PyTorch's peaks: sentences.
 std::vector<std::string> grown_words(const compare::MemoryDiff& memory);
 // The section: totals by moment, and the rows that changed.
 void add_memory(const compare::Diff& diff, size_t rows, Document& document);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -105,14 +106,20 @@ void add_totals(const MemoryDiff& memory, Document& document) {
                }));
 }
 
-// Moments at which a run's memory is the same have the same rows.
+std::vector<MemoryRowChange> changed_rows(const MemoryMomentChange& moment) {
+  std::vector<MemoryRowChange> rows;
+  std::ranges::copy_if(moment.rows, std::back_inserter(rows), is_changed);
+  return rows;
+}
+
+// Most moments differ in the same rows.
 bool is_shown_before(const MemoryDiff& memory, size_t index) {
   const MemoryMomentChange& moment = memory.moments[index];
-  return std::any_of(memory.moments.begin(),
-                     memory.moments.begin() + static_cast<std::ptrdiff_t>(index),
-                     [&](const MemoryMomentChange& other) {
-                       return other.device == moment.device && other.rows == moment.rows;
-                     });
+  return std::any_of(
+      memory.moments.begin(), memory.moments.begin() + static_cast<std::ptrdiff_t>(index),
+      [&](const MemoryMomentChange& other) {
+        return other.device == moment.device && changed_rows(other) == changed_rows(moment);
+      });
 }
 
 void add_rows(const MemoryMomentChange& moment, size_t rows, Document& document) {
@@ -203,6 +210,15 @@ std::vector<std::string> grown_words(const MemoryDiff& memory) {
         in_unit(moment.own.now), bytes_change(moment.own.difference),
         moment.own.relative ? fmt::format(", {}", change(moment.own.relative)) : "",
         causes.empty() ? "; no row changed by 2 MiB or more" : ": " + causes));
+  }
+  for (const compare::PytorchMemoryChange& each : memory.pytorch) {
+    if (each.figure != PytorchMemory::peak_active && each.figure != PytorchMemory::peak_reserved) {
+      continue;
+    }
+    found.push_back(fmt::format("PyTorch's memory on {}, {}: {} to {} ({}{}).", each.device,
+                                kPytorchWords[each.figure], in_unit(each.base), in_unit(each.now),
+                                bytes_change(each.difference),
+                                each.relative ? fmt::format(", {}", change(each.relative)) : ""));
   }
   return found;
 }

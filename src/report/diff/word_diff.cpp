@@ -301,6 +301,7 @@ std::string summary_words(const Diff& diff) {
   const std::string requests = requests_clause(diff);
   if (diff.stages.empty() || diff.stages.front().unit == compare::TimeUnit::capture) {
     if (!requests.empty()) return sentence(requests);
+    if (diff.memory && !diff.memory->why.empty()) return joined(diff.memory->why, " ");
     return "No stage was found on both sides; kernels of whole captures are listed side by side.";
   }
   if (requests.empty()) return stage_words(diff);
