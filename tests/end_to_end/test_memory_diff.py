@@ -116,7 +116,7 @@ class Ledgers(Sides):
         self.assertEqual(peak["text"], "the new side does not have a recorded use of GPU memory (llmprof's collector) "
                          "in all its runs")
         self.assertIn("neither side has a memory snapshot", gates["memory.pytorch_peak<=+1%"]["text"])
-        self.assertIn("The new side did not record the use of GPU memory", self.markdown)
+        self.assertIn("1 of 1 run of the new side has no recorded use of GPU memory", self.markdown)
 
     def test_gpus_of_another_size_are_a_note(self):
         profile = json.loads((self.base / "profile.json").read_text(encoding="utf-8"))

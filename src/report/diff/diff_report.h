@@ -84,6 +84,10 @@ void add_requests(const compare::Diff& diff, Document& document);
 std::string memory_words(compare::ComparedQuantity quantity);
 // Why a rule on memory has no figures: a sentence without its full stop.
 std::string no_memory_words(const compare::GateResult& gate, const compare::Diff& diff);
+// "reserved, highest".
+std::string_view pytorch_words(compare::PytorchMemory figure);
+// What a side lacks that the other has: sentences.
+std::vector<std::string> missing_memory(const compare::Diff& diff);
 // What grew on each GPU at its peak, and PyTorch's peaks: sentences.
 std::vector<std::string> grown_words(const compare::MemoryDiff& memory);
 // The section: totals by moment, and the rows that changed.

@@ -69,32 +69,6 @@ bool has_intervals(const MemoryDiff& memory) {
          std::ranges::any_of(memory.pytorch, [](const auto& each) { return each.low.has_value(); });
 }
 
-// "base", "new": the side that lacks something that the other has; empty if both or neither do.
-std::string_view lacking_side(uint64_t base, uint64_t now) {
-  if ((base == 0) == (now == 0)) return {};
-  return base == 0 ? "base" : "new";
-}
-
-void add_what_is_missing(const MemoryDiff& memory, Document& document) {
-  if (const auto side = lacking_side(memory.base_ledgers, memory.now_ledgers); !side.empty()) {
-    document.warning(
-        fmt::format("The {} side did not record the use of GPU memory, so rows cannot be compared. "
-                    "Record both sides with llmprof's collector.",
-                    side));
-  }
-  if (const auto side = lacking_side(memory.base_snapshots, memory.now_snapshots); !side.empty()) {
-    document.warning(
-        fmt::format("The {} side has no memory snapshot of PyTorch, so its figures cannot be "
-                    "compared.",
-                    side));
-  }
-  for (const compare::MemoryMomentOfSide& each : memory.left_out) {
-    document.warning(fmt::format("Only the {} side has the moment \"{}\" of {}.",
-                                 to_string(each.side), moment_words(each.kind, each.stage),
-                                 each.device));
-  }
-}
-
 void add_totals(const MemoryDiff& memory, Document& document) {
   document.add_filled(
       table_of("device | moment@4 | #base@2 | #new@4 | #difference@4 | #95 % interval@1 | change@3",
@@ -200,6 +174,37 @@ std::string no_memory_words(const compare::GateResult& gate, const Diff& diff) {
                     "a recorded use of GPU memory (llmprof's collector)");
 }
 
+std::string_view pytorch_words(PytorchMemory figure) { return kPytorchWords[figure]; }
+
+std::vector<std::string> missing_memory(const Diff& diff) {
+  std::vector<std::string> found;
+  if (!diff.memory) return found;
+  const MemoryDiff& memory = *diff.memory;
+  const auto add = [&](std::string_view side, uint64_t known, size_t runs, std::string_view what) {
+    if (known >= runs) return;
+    found.push_back(fmt::format("{} of {} of the {} side {} no {}, so it cannot be compared.",
+                                runs - known, counted(runs, "run"), side,
+                                runs - known == 1 ? "has" : "have", what));
+  };
+  if (memory.base_ledgers + memory.now_ledgers > 0) {
+    constexpr std::string_view kLedger = "recorded use of GPU memory (llmprof's collector)";
+    add("base", memory.base_ledgers, diff.base.size(), kLedger);
+    add("new", memory.now_ledgers, diff.now.size(), kLedger);
+  }
+  if (memory.base_snapshots + memory.now_snapshots > 0) {
+    constexpr std::string_view kSnapshot = "memory snapshot of PyTorch";
+    add("base", memory.base_snapshots, diff.base.size(), kSnapshot);
+    add("new", memory.now_snapshots, diff.now.size(), kSnapshot);
+  }
+  if (memory.base_ledgers == 0 || memory.now_ledgers == 0) return found;
+  for (const compare::MemoryMomentOfSide& each : memory.left_out) {
+    found.push_back(fmt::format("Only the {} side has the moment \"{}\" of {}.",
+                                to_string(each.side), moment_words(each.kind, each.stage),
+                                each.device));
+  }
+  return found;
+}
+
 std::vector<std::string> grown_words(const MemoryDiff& memory) {
   std::vector<std::string> found;
   for (const MemoryMomentChange& moment : memory.moments) {
@@ -227,7 +232,7 @@ void add_memory(const Diff& diff, size_t rows, Document& document) {
   if (!diff.memory) return;
   const MemoryDiff& memory = *diff.memory;
   document.heading(2, "GPU memory");
-  add_what_is_missing(memory, document);
+  for (const std::string& missing : missing_memory(diff)) document.warning(missing);
   if (memory.moments.empty() && memory.pytorch.empty()) return;
   document.paragraph(
       "Rows that changed by less than 2 MiB are left out; diff.json has all of them. {}",
