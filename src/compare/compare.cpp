@@ -118,6 +118,9 @@ std::string measured(const profile::Profile& from) {
   only.device_time = from.device_time;
   only.memory_ledger = from.memory_ledger;
   only.memory = from.memory;
+  if (only.memory) {
+    for (profile::MemorySnapshot& snapshot : only.memory->snapshots) snapshot.file.clear();
+  }
   return profile::json::described_to_json(only);
 }
 

@@ -50,7 +50,10 @@ class Sides(unittest.TestCase):
 
 class Ledgers(Sides):
     def test_the_row_that_grew_is_named_with_its_bytes(self):
-        memory = self.diff(self.base, self.new)["memory"]
+        diff = self.diff(self.base, self.new)
+        memory = diff["memory"]
+        self.assertTrue(diff["summary"].endswith("GPU memory at the peak changed: +268.44 MB on cuda:0 (+5.91 %)."),
+                        diff["summary"])
         self.assertEqual((memory["base_ledgers"], memory["new_ledgers"], memory["left_out"]), (1, 1, []))
         self.assertEqual({moment["kind"] for moment in memory["moments"]},
                          {"after_load", "stage_peak", "steady_decode", "peak", "end"})
@@ -63,7 +66,7 @@ class Ledgers(Sides):
                        if row["change"] != "same"}
             self.assertEqual(changed, {("kv_cache", "larger", CACHE), ("other_processes", "larger", MORE_OTHERS)})
         self.assertIn("GPU memory of cuda:0 at the peak", self.markdown)
-        self.assertIn("+268.44 MB KV cache (libggml-cuda.so); +67.11 MB other processes", self.markdown)
+        self.assertIn("(+268.44 MB, +5.91 %): +268.44 MB KV cache (libggml-cuda.so).", self.markdown)
         # Each moment has the same rows: they are shown once.
         self.assertEqual(self.markdown.count("| KV cache |"), 1)
         self.assertNotIn("| weights |", self.markdown)
@@ -153,6 +156,14 @@ class Snapshots(Sides):
         self.assertIn("Inside PyTorch", self.markdown)
         self.assertIn("PyTorch's memory on cuda:0, active, highest", diff["summary"])
         self.assertEqual(diff["stages"], [])
+
+    def test_copies_of_a_snapshot_are_identical(self):
+        source = DATA / "torch_memory" / "decode_protocol4.pickle"
+        copy = self.folder / "copy.pickle"
+        copy.write_bytes(source.read_bytes())
+        diff = self.diff(self.bundle("one", source), self.bundle("other", copy))
+        self.assertTrue(diff["identical"])
+        self.assertTrue(all(row["change"] == "same" for row in diff["memory"]["pytorch"]))
 
 
 if __name__ == "__main__":

@@ -90,6 +90,8 @@ std::string_view pytorch_words(compare::PytorchMemory figure);
 std::vector<std::string> missing_memory(const compare::Diff& diff);
 // What grew on each GPU at its peak, and PyTorch's peaks: sentences.
 std::vector<std::string> grown_words(const compare::MemoryDiff& memory);
+// "GPU memory at the peak changed: +268.44 MB on cuda:0 (+5.91 %)."; empty if it did not.
+std::string memory_sentence(const compare::MemoryDiff& memory);
 // The section: totals by moment, and the rows that changed.
 void add_memory(const compare::Diff& diff, size_t rows, Document& document);
 

@@ -127,13 +127,13 @@ void add_pytorch(const MemoryDiff& memory, Document& document) {
       "Inside PyTorch, by its memory snapshots (the largest figure of each run's snapshots):");
 }
 
-// "+104.86 MB KV cache (libggml-cuda.so), new"
+// "+104.86 MB KV cache (libggml-cuda.so), new"; of the run's own memory.
 std::string causes_of(const MemoryMomentChange& moment) {
   constexpr size_t kMostRows = 4;
   std::vector<std::string> parts;
   for (const MemoryRowChange& row : moment.rows) {
     if (parts.size() == kMostRows) break;
-    if (!is_changed(row)) continue;
+    if (!is_changed(row) || row.part == profile::LedgerPart::other_processes) continue;
     const bool on_one_side = row.change == Fate::gone || row.change == Fate::fresh;
     parts.push_back(fmt::format("{} {}{}", bytes_change(row.difference), row_name(row),
                                 on_one_side ? fmt::format(", {}", to_string(row.change)) : ""));
@@ -211,8 +211,8 @@ std::vector<std::string> grown_words(const MemoryDiff& memory) {
     if (moment.kind != profile::LedgerMomentKind::peak) continue;
     const std::string causes = causes_of(moment);
     found.push_back(fmt::format(
-        "GPU memory of {} at the peak: {} to {} ({}{}){}.", moment.device, in_unit(moment.own.base),
-        in_unit(moment.own.now), bytes_change(moment.own.difference),
+        "GPU memory of {} at the peak, without other processes: {} to {} ({}{}){}.", moment.device,
+        in_unit(moment.own.base), in_unit(moment.own.now), bytes_change(moment.own.difference),
         moment.own.relative ? fmt::format(", {}", change(moment.own.relative)) : "",
         causes.empty() ? "; no row changed by 2 MiB or more" : ": " + causes));
   }
@@ -226,6 +226,18 @@ std::vector<std::string> grown_words(const MemoryDiff& memory) {
                                 each.relative ? fmt::format(", {}", change(each.relative)) : ""));
   }
   return found;
+}
+
+std::string memory_sentence(const MemoryDiff& memory) {
+  std::vector<std::string> parts;
+  for (const MemoryMomentChange& moment : memory.moments) {
+    const BytesChange& own = moment.own;
+    if (moment.kind != profile::LedgerMomentKind::peak || !is_changed(own)) continue;
+    parts.push_back(fmt::format("{} on {}{}", bytes_change(own.difference), moment.device,
+                                own.relative ? fmt::format(" ({})", change(own.relative)) : ""));
+  }
+  if (parts.empty()) return {};
+  return fmt::format("GPU memory at the peak changed: {}.", enumeration(parts));
 }
 
 void add_memory(const Diff& diff, size_t rows, Document& document) {

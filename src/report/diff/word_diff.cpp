@@ -304,8 +304,11 @@ std::string summary_words(const Diff& diff) {
     if (diff.memory && !diff.memory->why.empty()) return joined(diff.memory->why, " ");
     return "No stage was found on both sides; kernels of whole captures are listed side by side.";
   }
-  if (requests.empty()) return stage_words(diff);
-  return sentence(fmt::format("{}; {}", requests, stage_words(diff)));
+  const std::string stages = requests.empty()
+                                 ? stage_words(diff)
+                                 : sentence(fmt::format("{}; {}", requests, stage_words(diff)));
+  const std::string memory = diff.memory ? memory_sentence(*diff.memory) : std::string();
+  return memory.empty() ? stages : fmt::format("{} {}", stages, memory);
 }
 
 std::string cause_words(const Cause& cause) {
