@@ -4,6 +4,7 @@
 #include "analysis/budget/slow_steps.h"
 #include "analysis/communication/collectives.h"
 #include "analysis/memory/find_memory.h"
+#include "analysis/memory/memory_findings.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
@@ -165,21 +166,34 @@ OfStages potential_savings(const trace::Trace& trace, const Stages& stages,
   return savings;
 }
 
-std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& stages,
-                                           const UntracedStages& untraced, const OfStages& savings,
-                                           const UseOfPeaks& use, const KernelRanking& ranking,
-                                           const RankedRoofline& roofline, const Counters& counters,
-                                           const profile::Engine& engine,
-                                           const std::optional<profile::Requests>& requests) {
+// Of stages and requests, by the time that they could save.
+struct TimeFindings {
+  std::vector<profile::Finding> findings;
+};
+
+TimeFindings time_findings(const Prepared& in, const Stages& stages, const UntracedStages& untraced,
+                           const OfStages& savings, const UseOfPeaks& use,
+                           const KernelRanking& ranking, const RankedRoofline& roofline,
+                           const Counters& counters, const profile::Engine& engine,
+                           const std::optional<profile::Requests>& requests) {
   auto findings =
       find_findings({in.trace, stages, untraced.budgets, savings, use, ranking, roofline,
                      in.options.selection, counters, engine, &untraced.stages});
   if (in.device == trace::DeviceKind::gpu) advise(in.rules.engines, engine, findings);
-  if (!requests) return findings;
+  if (!requests) return {std::move(findings)};
   auto of_requests = find_request_findings(*requests);
   advise(in.rules.engines, engine, of_requests);
   std::ranges::move(of_requests, std::back_inserter(findings));
   keep_largest(findings);
+  return {std::move(findings)};
+}
+
+// Those on memory follow: they change no ranking by time, and need no stages.
+std::vector<profile::Finding> all_findings(const TimeFindings& of_time,
+                                           const std::optional<profile::Memory>& memory,
+                                           const std::optional<profile::MemoryLedger>& ledger) {
+  std::vector<profile::Finding> findings = of_time.findings;
+  std::ranges::move(find_memory_findings(memory, ledger), std::back_inserter(findings));
   return findings;
 }
 
@@ -229,7 +243,8 @@ std::vector<Pass> make_passes() {
       Pass("memory", find_memory).into(&Profile::memory),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
-      Pass("findings", all_findings).skipped_if(no_stages).into(&Profile::findings),
+      Pass("findings on time", time_findings).skipped_if(no_stages),
+      Pass("findings", all_findings).into(&Profile::findings),
       Pass("context", result::context).into(&Profile::context),
       Pass("selection", selected).into(&Profile::selection),
       Pass("model", result::model).into(&Profile::model),

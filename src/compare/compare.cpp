@@ -13,6 +13,7 @@
 #include "compare/comparability/comparability.h"
 #include "compare/comparability/loads.h"
 #include "compare/likeness/comparable_steps.h"
+#include "compare/memory/memory_diff.h"
 #include "compare/quantities/judging.h"
 #include "compare/quantities/quantities.h"
 #include "compare/requests/request_quantities.h"
@@ -54,8 +55,9 @@ void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels
     for (Comparison& each : of_stage.compare_all()) diff.comparisons.push_back(std::move(each));
     diff.stages.push_back(diff_stage(sides, stage, all_kernels_seen));
   }
-  // A load on its own has no kernels.
-  if (quantities.empty() && (!diff.requests || has_kernels(sides))) {
+  // A load on its own has no kernels, nor has a memory snapshot.
+  const bool has_more = diff.requests || diff.memory;
+  if (quantities.empty() && (!has_more || has_kernels(sides))) {
     diff.stages.push_back(diff_all_kernels(sides));
   }
 }
@@ -90,6 +92,19 @@ std::vector<Damage> find_damage(const Sides& sides) {
   return found;
 }
 
+// What a rule on memory compares.
+std::vector<Comparison> memory_of_rule(const Sides& sides, const Rule& rule,
+                                       const Judging& judging) {
+  if (!rule.quantity.is_of_memory()) return {};
+  std::vector<Comparison> found = compare_memory(sides, rule.quantity, judging.threshold);
+  if (!judging.withheld) return found;
+  for (Comparison& comparison : found) {
+    comparison.why_not = judging.withheld;
+    withhold(comparison);
+  }
+  return found;
+}
+
 // A recording's measurements, without its location and the analyzing tool.
 std::string measured(const profile::Profile& from) {
   profile::Profile only;
@@ -101,6 +116,11 @@ std::string measured(const profile::Profile& from) {
   only.operators = from.operators;
   only.requests = from.requests;
   only.device_time = from.device_time;
+  only.memory_ledger = from.memory_ledger;
+  only.memory = from.memory;
+  if (only.memory) {
+    for (profile::MemorySnapshot& snapshot : only.memory->snapshots) snapshot.file.clear();
+  }
   return profile::json::described_to_json(only);
 }
 
@@ -174,6 +194,7 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   judging.own_peaks = !comparable;
   if (!diff.damage.empty()) judging.withheld = NoAnswer::damaged;
   if (!comparable) judging.withheld = NoAnswer::not_comparable;
+  diff.memory = diff_memory(sides);
   std::vector<StageQuantities> quantities;
   std::optional<RequestQuantities> requests;
   // Kernels, budgets and utilization of another processor are worth showing next to each other.
@@ -195,7 +216,9 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
     requests.reset();
   }
   for (const Rule& rule : options.rules) {
-    auto results = evaluate(rule, quantities, requests ? &*requests : nullptr);
+    const auto memory =
+        comparable ? memory_of_rule(sides, rule, judging) : std::vector<Comparison>();
+    auto results = evaluate(rule, quantities, requests ? &*requests : nullptr, memory);
     std::ranges::move(results, std::back_inserter(diff.gates));
   }
   diff.identical = comparable &&

@@ -217,12 +217,12 @@ Json memory_words(const profile::Profile& profile) {
   }
   Json bases = Json::object();
   for (const auto& word : profile::kWords<profile::LedgerBasis>) {
-    bases[std::string(word.name)] = report::basis_words(word.value);
+    bases[std::string(word.name)] = report::in_words(word.value);
   }
   Json moments = Json::array();
   if (profile.memory_ledger) {
     for (const profile::LedgerMoment& moment : profile.memory_ledger->moments) {
-      moments.push_back(report::moment_words(moment));
+      moments.push_back(report::moment_words(moment.kind, moment.stage));
     }
   }
   Json failures = Json::array();
@@ -316,6 +316,25 @@ std::string text_of(const Json& view) {
   return view.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Words for memory, in the order of diff.json's lists.
+Json memory_words(const compare::Diff& diff) {
+  if (!diff.memory) return nullptr;
+  Json parts = Json::object();
+  for (const auto& word : profile::kWords<profile::LedgerPart>) add_name(word.value, parts);
+  Json pytorch = Json::object();
+  for (const auto& word : profile::kWords<compare::PytorchMemory>) {
+    pytorch[std::string(word.name)] = report::pytorch_words(word.value);
+  }
+  Json moments = Json::array();
+  for (const compare::MemoryMomentChange& moment : diff.memory->moments) {
+    moments.push_back(report::moment_words(moment.kind, moment.stage));
+  }
+  return {{"parts", std::move(parts)},
+          {"pytorch", std::move(pytorch)},
+          {"moments", std::move(moments)},
+          {"missing", report::missing_memory(diff)}};
+}
+
 }  // namespace
 
 std::string view_json(const Content& content) {
@@ -381,6 +400,7 @@ std::string view_json(const compare::Diff& diff) {
   return text_of({{"classes", class_list()},
                   {"parts", part_list(parts)},
                   {"request_parts", std::move(request_parts)},
+                  {"memory", memory_words(diff)},
                   {"made_by", diff.tool.name + " " + diff.tool.version},
                   {"title", report::diff_title(diff)},
                   {"verdict", report::verdict_words(diff)},

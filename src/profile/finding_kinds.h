@@ -46,12 +46,22 @@ enum class FindingKind : uint8_t {
   requests_delivered_late,
   requests_at_low_clocks,
   requests_in_communication,
+  memory_allocation_failed,
+  memory_reserved_unused,
+  memory_graph_pools,
+  memory_pool_unused,
+  memory_leak,
 };
 
 // Its saving is per request of a client; it has no stage.
 constexpr bool is_of_requests(FindingKind kind) {
   return kind >= FindingKind::requests_delayed_by_prompts &&
          kind <= FindingKind::requests_in_communication;
+}
+
+// It has bytes instead of a saving of time, no stage, and follows all findings that have.
+constexpr bool is_of_memory(FindingKind kind) {
+  return kind >= FindingKind::memory_allocation_failed && kind <= FindingKind::memory_leak;
 }
 
 // What each kind means, and the names of the values that each of its findings has; a finding may
@@ -162,6 +172,22 @@ constexpr auto words_of(FindingKind /*of*/) {
       {requests_in_communication,
        {"requests", "completed"},
        "requests wait for communication between GPUs, or for other ranks"},
+      {memory_allocation_failed,
+       {"cause", "failures", "requested", "device_free", "free_same", "largest_free_same",
+        "free_other", "expandable"},
+       "an allocation of PyTorch failed although the memory that it held free would have sufficed"},
+      {memory_reserved_unused,
+       {"unused", "reserved", "share_of_reserved", "expandable"},
+       "memory that PyTorch held and did not use when it needed most"},
+      {memory_graph_pools,
+       {"pools", "reserved", "unused", "share_of_reserved"},
+       "private pools (CUDA graphs, torch.cuda.MemPool) hold much memory that they do not use"},
+      {memory_pool_unused,
+       {"unused", "in_use"},
+       "free memory in CUDA's memory pools (cudaMallocAsync) at the peak"},
+      {memory_leak,
+       {"owner", "per_request", "lower", "upper", "grown", "requests"},
+       "memory that grows with every request; owner is the library that allocates it"},
   });
 }
 

@@ -42,7 +42,7 @@ struct FigureSaving {
   }
 };
 
-// Advice with evidence. Sorted by potential saving, largest first.
+// Advice with evidence. Sorted by potential saving, largest first; those on memory are last.
 struct Finding {
   FindingKind kind{};
   std::string title;
@@ -66,8 +66,10 @@ struct Finding {
     field("kind", kind, "stable kind, for scripts; stage, kind and subject are its key");
     field("title", title, "what was found");
     field("evidence", evidence, "numbers, with their denominators");
-    field("recoverable_ms", saving,
-          "potential saving per unit, upper bound; null if the capture hides it");
+    field(
+        "recoverable_ms", saving,
+        "potential saving per unit, upper bound; null if the capture hides it, and for findings on "
+        "memory");
     field("total_recoverable_ms", total_saving,
           "potential saving over all measured instances of the stage; for a finding on requests, "
           "share_of_wall of the time in which requests were in flight; findings are sorted by it");
@@ -85,7 +87,7 @@ struct Finding {
           "time from sent to end");
     field("subject", subject,
           "distinguishes findings of one kind and stage: for host_stall_repeated the GPU work "
-          "before and after the gaps; otherwise null");
+          "before and after the gaps; for findings on memory the GPU; otherwise null");
     field("values", values, "values in the evidence, by name");
     field("recoverable_ms_per_output_token", saving_per_output_token,
           "potential saving per decode step, which gives every sequence one token: comparable with "

@@ -66,12 +66,13 @@ struct Figure {
     flops,
     bytes_per_second,
     flops_per_second,
-    clock,        // Hz
-    energy,       // J
-    power,        // W
-    temperature,  // degrees Celsius
-    change,       // a relative difference, in percent with its sign
-    time_change,  // a difference of two times in ms, with its sign
+    clock,         // Hz
+    energy,        // J
+    power,         // W
+    temperature,   // degrees Celsius
+    change,        // a relative difference, in percent with its sign
+    time_change,   // a difference of two times in ms, with its sign
+    bytes_change,  // a difference in bytes, with its sign
   };
   Of of = Of::count;
   std::optional<double> value;      // none if unknown

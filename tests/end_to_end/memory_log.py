@@ -27,9 +27,11 @@ CUBLAS = 67_239_936
 class Recorder(cuda_log.Program):
     """Also allocates, and reads what is used: the sum of what it knows."""
 
-    def __init__(self, chunk_bytes):
+    def __init__(self, chunk_bytes, kv_tokens=8192, others=OTHERS):
         super().__init__(chunk_bytes)
-        self.used = OTHERS
+        self.kv_tokens = kv_tokens
+        self.others = others
+        self.used = others
         self.events = 0
         self.readings = []  # (time, what is used or reserved)
 
@@ -49,9 +51,9 @@ class Recorder(cuda_log.Program):
     def read(self, moment=RUNNING):
         self.now += 100 * MILLISECOND
         self.readings.append((self.now, self.used + RESERVED))
-        own = self.used - OTHERS
+        own = self.used - self.others
         self.log.record("device", READING, struct.pack(
-            "<qIIQQQQQQ", self.now, 0, moment, TOTAL, TOTAL - RESERVED - self.used, self.used, RESERVED, own, OTHERS))
+            "<qIIQQQQQQ", self.now, 0, moment, TOTAL, TOTAL - RESERVED - self.used, self.used, RESERVED, own, self.others))
         self.now += 100 * MILLISECOND
 
     def load(self):
@@ -60,7 +62,8 @@ class Recorder(cuda_log.Program):
         self.used += CONTEXT
         self.read()
         self.allocate(HEAP, WEIGHTS, -(-WEIGHTS // PAGE) * PAGE, "/opt/libggml-cuda.so")
-        self.allocate(HEAP + 4096 * MIB, 8192 * KV_PER_TOKEN, 8192 * KV_PER_TOKEN, "/opt/libggml-cuda.so")
+        cache = self.kv_tokens * KV_PER_TOKEN
+        self.allocate(HEAP + 4096 * MIB, cache, cache, "/opt/libggml-cuda.so")
         self.allocate(HEAP + 8192 * MIB, CUBLAS, 66 * MIB, "/opt/libcublas.so.13")
         self.allocate(HEAP + 9000 * MIB, 166 * MIB, 166 * MIB, "/torch/lib/libc10_cuda.so")
         self.allocate(HEAP + 10_000 * MIB, 256 * MIB, 256 * MIB)
@@ -77,8 +80,8 @@ class Recorder(cuda_log.Program):
         self.read()
 
 
-def recorded_run(path):
-    program = Recorder(2048)
+def recorded_run(path, **options):
+    program = Recorder(2048, **options)
     program.start()
     program.load()
     program.push("warm_up")

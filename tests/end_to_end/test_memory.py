@@ -323,6 +323,55 @@ class RealSnapshots(unittest.TestCase):
                                  [2 << 30, 3 << 30, 128 << 20])
 
 
+class SnapshotOfARun(unittest.TestCase):
+    """A workload writes it where `llmprof run` says, and the run's analysis reads it."""
+
+    PROGRAM = """
+import gzip, json, os, shutil, sys
+trace, snapshot = (os.environ.get(name) for name in ("LLMPROF_TORCH_TRACE", "LLMPROF_TORCH_MEMORY"))
+print("asked for a snapshot" if snapshot else "asked for none")
+if trace:
+    with gzip.open(trace, "wt") as file:
+        event = {"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 1, "dur": 5, "pid": 1, "tid": 1, "args": {}}
+        json.dump({"schemaVersion": 1, "traceEvents": [event]}, file)
+if snapshot and len(sys.argv) > 1:
+    shutil.copy(sys.argv[1], snapshot)
+"""
+
+    def recorded(self, *overrides, snapshot=None):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        out = pathlib.Path(folder.name) / "run"
+        program = pathlib.Path(folder.name) / "program.py"
+        program.write_text(self.PROGRAM, encoding="utf-8")
+        off = [f"pipeline.{tool}.enable=false" for tool in ("collector", "nsys", "ncu")]
+        done = run("run", "workload.uses_torch=true", *off, *overrides, f"hydra.run.dir={out}", "--", sys.executable,
+                   program, *([snapshot] if snapshot else []))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("asked for none", (out / "stage1" / "control.log").read_text(encoding="utf-8"))
+        self.said = (out / "torch" / "profile.log").read_text(encoding="utf-8")
+        return json.loads((out / "profile.json").read_text(encoding="utf-8"))
+
+    def test_it_is_read_with_the_run(self):
+        profile = self.recorded("workload.uses_cuda=true",
+                                snapshot=DATA / "torch_memory" / "fragmented_protocol5.pickle")
+        self.assertEqual(profile["memory"]["out_of_memory"][0]["cause"], "fragmentation")
+        finding = profile["findings"][-1]
+        self.assertEqual((finding["kind"], finding["subject"]), ("memory_allocation_failed", "cuda:0"))
+        self.assertIsNone(finding["recoverable_ms"])
+
+    def test_a_workload_that_writes_none_is_said(self):
+        profile = self.recorded("workload.uses_cuda=true")
+        self.assertIn("asked for a snapshot", self.said)
+        self.assertIsNone(profile["memory"])
+        self.assertIn("no_memory_snapshot", {each["code"] for each in profile["diagnostics"]})
+
+    def test_without_cuda_none_is_asked_for(self):
+        profile = self.recorded("workload.uses_cuda=false")
+        self.assertIn("asked for none", self.said)
+        self.assertNotIn("no_memory_snapshot", {each["code"] for each in profile["diagnostics"]})
+
+
 @unittest.skipUnless(CAPTURES.is_dir(), "needs ../shared/captures/memory (or LLMPROF_CAPTURES), which is not here")
 class SharedSnapshot(unittest.TestCase):
     def test_mosaic(self):

@@ -39,6 +39,7 @@ class StandInCase(FolderCase):
         metrics = self.folder / "metrics.json"
         settings = {"LLMPROF_METRICS": str(metrics), **(environment or {})}
         torch.events.clear()
+        torch.memory.observer = None
         errors = io.StringIO()
         with mock.patch.dict(os.environ, settings), contextlib.redirect_stderr(errors), \
                 contextlib.redirect_stdout(io.StringIO()):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import hf_case
 
@@ -154,6 +155,54 @@ class TorchProfilerRecording(hf_case.StandInCase):
                                                                       "LLMPROF_TORCH_OPTIONS": wrong})
             self.assertEqual(code, 2, wrong)
             self.assertIn("LLMPROF_TORCH_OPTIONS", errors)
+
+
+class MemorySnapshot(hf_case.StandInCase):
+    def run_with_snapshot(self, *arguments, **more):
+        self.snapshot = self.folder / "memory.pickle"
+        return self.run_program(*WORK, *arguments, environment={"LLMPROF_TORCH_MEMORY": str(self.snapshot)}, **more)
+
+    def files(self):
+        return sorted(item.name for item in self.folder.iterdir())
+
+    def test_from_before_the_model_until_the_end(self):
+        code, events, _, errors = self.run_with_snapshot()
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(events[:2], ["cuda init", "memory history python 1000000"])
+        self.assertEqual(events[-2:], ["memory snapshot", "memory history ends"])
+        self.assertEqual(self.files(), ["memory.pickle", "metrics.json"])
+
+    def test_no_other_run_records_it(self):
+        _, events, _, _ = self.run_program(*WORK)
+        self.assertFalse([event for event in events if "memory" in event])
+
+    def test_a_failed_allocation_has_its_own(self):
+        code, events, _, _ = self.run_with_snapshot(model={**hf_case.MODEL, "too_large": True})
+        self.assertEqual(code, 4)
+        self.assertEqual(self.files(), ["memory-oom.pickle"])
+        self.assertEqual(events.count("memory snapshot"), 1)
+
+    def test_a_cpu_has_none(self):
+        code, events, _, errors = self.run_with_snapshot("--device", "cpu")
+        self.assertEqual(code, 0)
+        self.assertEqual(errors, "hf_llm: no memory snapshot: --device cpu has no GPU memory\n")
+        self.assertFalse([event for event in events if "memory" in event])
+
+    def test_a_torch_that_cannot_runs_all_the_same(self):
+        import torch
+
+        with mock.patch.object(torch.memory, "_record_memory_history", side_effect=TypeError("no stacks")):
+            code, _, _, errors = self.run_with_snapshot()
+        self.assertEqual((code, self.files()), (0, ["metrics.json"]))
+        self.assertEqual(errors, "hf_llm: no memory snapshot: torch stand-in cannot record it (no stacks)\n")
+
+    def test_a_full_disk_leaves_no_part_of_one(self):
+        import torch
+
+        with mock.patch.object(torch.memory, "_dump_snapshot", side_effect=OSError("no space left")):
+            code, _, _, errors = self.run_with_snapshot()
+        self.assertEqual((code, self.files()), (0, ["metrics.json"]))
+        self.assertIn("no space left", errors)
 
 
 class Faults(hf_case.StandInCase):

@@ -5,6 +5,7 @@ import "./explain_test.mjs";
 import "./figures_test.mjs";
 import "./job_test.mjs";
 import "./links_test.mjs";
+import "./memory_diff_test.mjs";
 import "./memory_test.mjs";
 import "./numbers_test.mjs";
 import "./page_test.mjs";

@@ -19,6 +19,7 @@ from hf_workload.request_plan import RequestPrompts, number_of_requests, plan_re
 from hf_workload.requests_torch import ContinuousRunner, StepwiseRunner, tokens_per_second
 from hf_workload.short_run import shortened
 from hf_workload.stage_times import StageTimes
+from hf_workload.torch_memory import memory_recorded, snapshot_path
 from hf_workload.torch_trace import TraceSettings, trace_settings, traced
 from hf_workload.vision_torch import make_images
 
@@ -31,9 +32,10 @@ def main(arguments: List[str]) -> int:
         options = shortened(options, os.environ)
         prompts = read_manifest(options.inputs_manifest) if options.inputs_manifest else None
         trace = trace_settings(os.environ)
+        snapshot = snapshot_path(os.environ)
         libraries = import_libraries()
         with _memory_faults(libraries.torch, options):
-            document = _run(libraries, options, prompts, trace)
+            document = _run(libraries, options, prompts, trace, snapshot)
         _write_metrics(document, os.environ)
     except Fault as fault:
         print(f"hf_llm: {fault}", file=sys.stderr)
@@ -52,14 +54,15 @@ def _memory_faults(torch: Any, options: Options) -> Iterator[None]:
 
 
 def _run(libraries: Libraries, options: Options, prompts: Optional[List[Prompt]],
-         trace: Optional[TraceSettings]) -> Json:
+         trace: Optional[TraceSettings], snapshot: Optional[str]) -> Json:
     torch = libraries.torch
     check_device(torch, options)
     also = torch.profiler.record_function if trace else None
     annotator = Annotator(annotation_module(), also)
     synchronize: Callable[[], None] = torch.cuda.synchronize if options.uses_cuda else lambda: None
     times = StageTimes(annotator, synchronize)
-    with torch.no_grad():
+    memory = memory_recorded(torch, snapshot, options.uses_cuda) if snapshot else contextlib.nullcontext()
+    with torch.no_grad(), memory:
         model = load_model(libraries, options)
         count = trace.requests if trace else number_of_requests(options, prompts)
         plan = plan_requests(options, prompts, count, model.vocabulary, model.tokenize)

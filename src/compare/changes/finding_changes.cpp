@@ -39,13 +39,13 @@ std::map<FindingKey, FindingOfSide> findings_of(std::span<const Run> runs) {
   return found;
 }
 
-FindingFate change_between(const FindingOfSide& base, const FindingOfSide& now, double threshold) {
+Fate change_between(const FindingOfSide& base, const FindingOfSide& now, double threshold) {
   const auto before = base.mean();
   const auto after = now.mean();
-  if (!before || !after) return FindingFate::same;
+  if (!before || !after) return Fate::same;
   const double difference = after->value - before->value;
-  if (std::abs(difference) <= threshold * before->value) return FindingFate::same;
-  return difference < 0 ? FindingFate::smaller : FindingFate::larger;
+  if (std::abs(difference) <= threshold * before->value) return Fate::same;
+  return difference < 0 ? Fate::smaller : Fate::larger;
 }
 
 }  // namespace
@@ -54,14 +54,14 @@ std::vector<FindingChange> find_finding_changes(const Sides& sides, double thres
   const auto base = findings_of(sides.base);
   const auto now = findings_of(sides.now);
   std::vector<FindingChange> changes;
-  const auto add = [&](const profile::Finding& finding, FindingFate change) -> FindingChange& {
+  const auto add = [&](const profile::Finding& finding, Fate change) -> FindingChange& {
     return changes.emplace_back(
         FindingChange{finding.kind, change, finding.stage, finding.subject, finding.title, {}, {}});
   };
   for (const auto& [key, here] : base) {
     const auto there = now.find(key);
     if (there == now.end()) {
-      add(*here.last, FindingFate::gone).base = here.mean();
+      add(*here.last, Fate::gone).base = here.mean();
     } else {
       FindingChange& change =
           add(*there->second.last, change_between(here, there->second, threshold));
@@ -70,7 +70,7 @@ std::vector<FindingChange> find_finding_changes(const Sides& sides, double thres
     }
   }
   for (const auto& [key, there] : now) {
-    if (!base.contains(key)) add(*there.last, FindingFate::fresh).now = there.mean();
+    if (!base.contains(key)) add(*there.last, Fate::fresh).now = there.mean();
   }
   const auto size = [](const FindingChange& change) {
     return std::abs(change.now.value_or(Milliseconds{}).value -

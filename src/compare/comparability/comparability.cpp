@@ -54,11 +54,14 @@ Text gpu_names(const Profile& profile) {
   return distinct(names, std::identity());
 }
 
-// Each tool once. Nsight Compute is skipped: it measures kernels in separate runs.
+// Each tool once. Nsight Compute is skipped: it measures kernels in separate runs. So are memory
+// snapshots of PyTorch: they have no times.
 Text recording(const Profile& profile) {
   return distinct(profile.context.captures, [](const profile::Capture& capture) -> Text {
     using enum profile::CaptureFormat;
-    if (capture.format == ncu_csv || capture.format == ncu_json) return std::nullopt;
+    if (capture.format == ncu_csv || capture.format == ncu_json || capture.format == torch_memory) {
+      return std::nullopt;
+    }
     return capture.tool.value_or(std::string(to_string(capture.format)));
   });
 }
@@ -95,6 +98,14 @@ Text stage_names(const Profile& profile) {
 Text graphs(const Profile& profile) {
   return profile.totals.hidden_graphs ? "kernels inside CUDA graphs not recorded"
                                       : "all kernels recorded";
+}
+
+// By the ledger of GPU memory: "cuda:0 150754820096 bytes".
+Text memory_of_gpus(const Profile& profile) {
+  if (!profile.memory_ledger) return std::nullopt;
+  return distinct(profile.memory_ledger->moments, [](const profile::LedgerMoment& moment) -> Text {
+    return fmt::format("{} {:.0f} bytes", moment.device, moment.total.value);
+  });
 }
 
 // Mean over all stages, weighted by samples.
@@ -243,6 +254,15 @@ void add_machine(const Sides& sides, Aspects& aspects) {
   aspects.push(AspectKind::throttling, false, throttled(sides.base), throttled(sides.now));
 }
 
+void add_memory(Aspects& aspects) {
+  const auto known = [](bool is_known) { return std::string(is_known ? "yes" : "no"); };
+  aspects.add(AspectKind::gpu_memory, false, memory_of_gpus);
+  aspects.add(AspectKind::memory_ledger, false,
+              [&](const Profile& p) -> Text { return known(p.memory_ledger.has_value()); });
+  aspects.add(AspectKind::memory_snapshot, false,
+              [&](const Profile& p) -> Text { return known(p.memory.has_value()); });
+}
+
 void add_work(Aspects& aspects) {
   aspects.add(AspectKind::prompt_tokens, true,
               [](const Profile& p) { return number(p.workload.prompt_tokens); });
@@ -319,6 +339,7 @@ std::vector<Aspect> find_aspects(const Sides& sides) {
   add_model(sides, aspects);
   add_work(aspects);
   add_recording(sides, aspects);
+  add_memory(aspects);
   for (Aspect& aspect : find_load_aspects(sides)) aspects.add_found(std::move(aspect));
   return aspects.take();
 }

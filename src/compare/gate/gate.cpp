@@ -13,8 +13,8 @@ namespace llmprof::compare {
 namespace {
 
 constexpr std::string_view kExample =
-    "write it as decode.step.p50<=+2%, prefill.wall.mean<=+5%&+0.2ms, class.gemm.ms<=+1% or "
-    "requests.ttft.p99<=+5%";
+    "write it as decode.step.p50<=+2%, prefill.wall.mean<=+5%&+0.2ms, class.gemm.ms<=+1%, "
+    "requests.ttft.p99<=+5% or memory.peak<=+1%";
 
 tl::unexpected<Error> wrong(std::string_view rule, std::string_view what) {
   return fail(ErrorKind::usage,
@@ -27,22 +27,36 @@ std::vector<std::string_view> trimmed_pieces(std::string_view text, char at) {
   return pieces;
 }
 
+struct LimitUnit {
+  std::string_view name;
+  double per_one;  // of the quantity's unit
+  std::optional<double> Rule::* limit;
+};
 // Times are in milliseconds; rates and shares have no unit.
+constexpr LimitUnit kTimeLimits[] = {{"%", 100, &Rule::relative},
+                                     {"ms", 1, &Rule::absolute},
+                                     {"us", 1e3, &Rule::absolute},
+                                     {"ns", 1e6, &Rule::absolute}};
+// "B" last: the others end in it.
+constexpr double kKibi = 1024;
+constexpr LimitUnit kMemoryLimits[] = {{"%", 100, &Rule::relative},
+                                       {"KiB", 1 / kKibi, &Rule::absolute},
+                                       {"MiB", 1 / (kKibi * kKibi), &Rule::absolute},
+                                       {"GiB", 1 / (kKibi * kKibi * kKibi), &Rule::absolute},
+                                       {"kB", 1e-3, &Rule::absolute},
+                                       {"MB", 1e-6, &Rule::absolute},
+                                       {"GB", 1e-9, &Rule::absolute},
+                                       {"B", 1, &Rule::absolute}};
+
 Result<void> add_limit(std::string_view text, Rule& rule) {
-  struct Unit {
-    std::string_view name;
-    double per_one;
-    std::optional<double> Rule::* limit;
-  };
-  constexpr Unit kUnits[] = {{"%", 100, &Rule::relative},
-                             {"ms", 1, &Rule::absolute},
-                             {"us", 1e3, &Rule::absolute},
-                             {"ns", 1e6, &Rule::absolute}};
+  const bool of_memory = rule.quantity.is_of_memory();
+  const auto units = of_memory ? std::span<const LimitUnit>(kMemoryLimits)
+                               : std::span<const LimitUnit>(kTimeLimits);
   if (!text.starts_with('+') && !text.starts_with('-') && text != "0%") {
     return wrong(rule.text, fmt::format("the limit '{}' has no sign", to_printable(text)));
   }
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  for (const Unit& unit : kUnits) {
+  for (const LimitUnit& unit : units) {
     if (!digits.ends_with(unit.name)) continue;
     const auto value = parse_decimal(trim(digits.substr(0, digits.size() - unit.name.size())));
     // The parser accepts "nan" and "inf", which nothing can exceed.
@@ -51,7 +65,8 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
     return {};
   }
   return wrong(rule.text,
-               fmt::format("'{}' is not a limit in %, ms, us or ns", to_printable(text)));
+               fmt::format("'{}' is not a limit in {}", to_printable(text),
+                           of_memory ? "%, B, kB, MB, GB, KiB, MiB or GiB" : "%, ms, us or ns"));
 }
 
 bool is_known_part(ComparedQuantity quantity) {
@@ -68,10 +83,26 @@ std::string available_quantities(bool of_requests) {
   return fmt::format("{}", fmt::join(kOfRequests, ", "));
 }
 
-// [STAGE.]class.NAME[.STATISTIC], requests.part.NAME, or STAGE.QUANTITY[.STATISTIC].
+// The parts of memory.FIGURE or memory.PART.
+Result<void> set_memory(std::span<const std::string_view> parts, Rule& rule) {
+  const auto quantity = profile::find_word<ComparedQuantity>(std::string(kMemory).append(parts[1]));
+  if (!quantity) {
+    constexpr auto kNames = std::span(profile::kNames<ComparedQuantity>).last<kMemoryQuantities>();
+    return wrong(rule.text, fmt::format("unknown quantity '{}' of memory; available: {}",
+                                        to_printable(parts[1]), fmt::join(kNames, ", ")));
+  }
+  if (parts.size() > 2) {
+    return wrong(rule.text, "memory has no statistics: a run has one value per GPU");
+  }
+  rule.quantity = *quantity;
+  return {};
+}
+
+// [STAGE.]class.NAME[.STATISTIC], requests.part.NAME, STAGE.QUANTITY[.STATISTIC], or memory.NAME.
 Result<void> set_metric(std::string_view metric, Rule& rule) {
   const auto parts = trimmed_pieces(metric, '.');
   if (parts.size() < 2) return wrong(rule.text, "it names no quantity of a stage");
+  if (parts[0] == "memory") return set_memory(parts, rule);
   size_t at = 0;
   if (parts[at] != "class") rule.stage = parts[at++];
   const bool of_class = parts[at] == "class" && at + 1 < parts.size();
@@ -130,7 +161,12 @@ GateResult result_of(const Rule& rule) {
   result.from = rule.from;
   result.outcome = Verdict::cannot_tell;
   if (rule.relative) result.relative_limit = Share{*rule.relative};
-  if (rule.absolute) result.absolute_limit = Milliseconds{*rule.absolute};
+  if (!rule.absolute) return result;
+  if (rule.quantity.is_of_memory()) {
+    result.absolute_limit_bytes = Bytes{std::round(*rule.absolute)};
+  } else {
+    result.absolute_limit = Milliseconds{*rule.absolute};
+  }
   return result;
 }
 
@@ -155,7 +191,8 @@ Result<Rule> parse_rule(std::string_view text, std::string_view from) {
 }
 
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
-                                 const RequestQuantities* requests) {
+                                 const RequestQuantities* requests,
+                                 std::span<const Comparison> memory) {
   std::vector<GateResult> results;
   const auto add = [&](std::string_view stage, Comparison measured) {
     GateResult& result = results.emplace_back(result_of(rule));
@@ -168,7 +205,9 @@ std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantiti
       add(kRequests, std::move(*measured));
     }
   }
+  for (const Comparison& of_gpu : memory) add(of_gpu.stage, of_gpu);
   for (const StageQuantities& stage : stages) {
+    if (rule.quantity.is_of_memory()) break;
     if (rule.stage && *rule.stage != stage.stage()) continue;
     const auto& named = rule.quantity.kernel_class;
     if (named && std::ranges::find(stage.classes(), *named) == stage.classes().end()) continue;

@@ -13,7 +13,7 @@
 
 namespace llmprof::compare {
 
-// A condition on a difference: "decode.step.p50<=+2%".
+// A condition on a difference: "decode.step.p50<=+2%", "memory.peak<=+1%".
 struct Rule {
   std::string text;                  // as written
   std::string from;                  // "command line", or a file
@@ -27,13 +27,15 @@ struct Rule {
 
 // STAGE.QUANTITY[.STATISTIC]<=LIMIT[&LIMIT], or >=; class.NAME.ms for [STAGE.]class.NAME.mean;
 // STAGE is "requests" for quantities of a client's requests, and then class.NAME is part.NAME.
-// A limit is signed: +2%, -5%, +0.2ms, +30us. Errors are of kind usage.
+// memory.FIGURE or memory.PART is of a GPU in the whole run and has no statistic. A limit is
+// signed: +2%, -5%, +0.2ms, +30us; of memory, +1%, +200MiB, +1.5GB. Errors are of kind usage.
 Result<Rule> parse_rule(std::string_view text, std::string_view from);
 
-// One result per rule and matching stage; a rule whose quantity no stage has is `cannot_tell`.
-// `requests` is null if a side has none.
+// One result per rule and matching stage, or GPU for memory; a rule whose quantity none has is
+// `cannot_tell`. `requests` is null if a side has none.
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
-                                 const RequestQuantities* requests = nullptr);
+                                 const RequestQuantities* requests = nullptr,
+                                 std::span<const Comparison> memory = {});
 
 Verdict verdict_of(std::span<const GateResult> results);
 

@@ -42,6 +42,16 @@ TEST(Rule, NamesStageQuantityStatisticAndLimits) {
   ASSERT_TRUE(speed) << speed.error().message;
   EXPECT_FALSE(speed->at_most);
   EXPECT_DOUBLE_EQ(*speed->relative, -0.03);
+  const auto peak = parse_rule("memory.peak<=+1% & +200MiB", "here");
+  ASSERT_TRUE(peak) << peak.error().message;
+  EXPECT_FALSE(peak->stage);
+  EXPECT_EQ(to_string(peak->quantity), "memory.peak");
+  EXPECT_DOUBLE_EQ(*peak->relative, 0.01);
+  EXPECT_DOUBLE_EQ(*peak->absolute, 200.0 * 1024 * 1024);
+  const auto rest = parse_rule("memory.rest<=+1.5GB", "here");
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rest->quantity, memory_of(profile::LedgerPart::rest));
+  EXPECT_DOUBLE_EQ(*rest->absolute, 1.5e9);
 }
 
 TEST(Rule, RefusesWhatItDoesNotUnderstand) {
@@ -65,7 +75,15 @@ TEST(Rule, RefusesWhatItDoesNotUnderstand) {
                            "ttft.p99<=+5%",
                            "requests.part.lunch<=+5%",
                            "requests.part<=+5%",
-                           "requests.ttft.p98<=+5%"}) {
+                           "requests.ttft.p98<=+5%",
+                           "memory<=+5%",
+                           "memory.peaks<=+5%",
+                           "memory.peak.p50<=+5%",
+                           "memory.peak<=+5ms",
+                           "memory.peak<=+5Mb",
+                           "memory.peak<=+5MiB&+1GB",
+                           "decode.memory.peak<=+5%",
+                           "decode.step.p50<=+5MiB"}) {
     const auto rule = parse_rule(text, "here");
     ASSERT_FALSE(rule) << text;
     EXPECT_EQ(rule.error().kind, ErrorKind::usage) << text;

@@ -10,12 +10,13 @@
 
 #include "compare/model/words.h"
 #include "profile/budget_parts.h"
+#include "profile/memory_ledger.h"
 #include "profile/requests.h"
 
 namespace llmprof::compare {
 
 // From ttft to goodput: of a client's requests. The last three are constants divided by the wall
-// time.
+// time. Memory is of a GPU in a whole run.
 enum class Measured : uint8_t {
   wall,
   busy,
@@ -28,19 +29,22 @@ enum class Measured : uint8_t {
   e2e,
   request_part,
   goodput,
+  memory,
   tokens_per_s,
   mfu,
   mbu,
 };
 
 // Either: per step if the stage has steps.
-enum class Per : uint8_t { step, instance, either, request };
+enum class Per : uint8_t { step, instance, either, request, run };
 
 struct ComparedQuantity {
   Measured measured{};
   Per per{};
   std::optional<profile::KernelClass> kernel_class = {};  // of one_class
   std::optional<profile::RequestPart> part = {};          // of request_part
+  std::optional<MemoryFigure> memory = {};                // of memory: either this
+  std::optional<profile::LedgerPart> ledger_part = {};    // or this, at the peak
 
   bool operator==(const ComparedQuantity&) const = default;
 
@@ -50,11 +54,13 @@ struct ComparedQuantity {
   }
   [[nodiscard]] bool is_from_wall() const { return measured >= Measured::tokens_per_s; }
   [[nodiscard]] bool is_of_requests() const { return per == Per::request; }
+  [[nodiscard]] bool is_of_memory() const { return measured == Measured::memory; }
 };
 
-// As diff.json spells them: "class.gemm", "part.queue".
+// As diff.json spells them: "class.gemm", "part.queue", "memory.peak", "memory.kv_cache".
 inline constexpr std::string_view kClass = "class.";
 inline constexpr std::string_view kPart = "part.";
+inline constexpr std::string_view kMemory = "memory.";
 template <class Word, size_t count>
 consteval auto names_with(std::string_view prefix) {
   constexpr size_t kLongest = 32;
@@ -68,11 +74,22 @@ consteval auto names_with(std::string_view prefix) {
 inline constexpr auto kClassNames = names_with<profile::KernelClass, profile::kClassParts>(kClass);
 inline constexpr size_t kRequestParts = profile::kNames<profile::RequestPart>.size();
 inline constexpr auto kPartNames = names_with<profile::RequestPart, kRequestParts>(kPart);
+inline constexpr size_t kMemoryFigures = profile::kNames<MemoryFigure>.size();
+inline constexpr size_t kLedgerParts = profile::kNames<profile::LedgerPart>.size();
+inline constexpr size_t kMemoryQuantities = kMemoryFigures + kLedgerParts;
+inline constexpr auto kMemoryFigureNames = names_with<MemoryFigure, kMemoryFigures>(kMemory);
+inline constexpr auto kLedgerPartNames = names_with<profile::LedgerPart, kLedgerParts>(kMemory);
 constexpr ComparedQuantity time_of(profile::KernelClass kernel_class) {
   return {Measured::one_class, Per::either, kernel_class};
 }
 constexpr ComparedQuantity time_of(profile::RequestPart part) {
   return {Measured::request_part, Per::request, {}, part};
+}
+constexpr ComparedQuantity memory_of(MemoryFigure figure) {
+  return {Measured::memory, Per::run, {}, {}, figure};
+}
+constexpr ComparedQuantity memory_of(profile::LedgerPart part) {
+  return {Measured::memory, Per::run, {}, {}, {}, part};
 }
 
 inline constexpr profile::Word<ComparedQuantity> kQuantities[] = {
@@ -98,7 +115,7 @@ inline constexpr profile::Word<ComparedQuantity> kRequestQuantities[] = {
 constexpr auto words_of(ComparedQuantity /*of*/) {
   std::array<profile::Word<ComparedQuantity>, std::size(kQuantities) +
                                                   std::size(kRequestQuantities) + kRequestParts +
-                                                  profile::kClassParts>
+                                                  profile::kClassParts + kMemoryQuantities>
       words;
   auto at = std::ranges::copy(kQuantities, words.begin()).out;
   at = std::ranges::copy(kRequestQuantities, at).out;
@@ -107,6 +124,14 @@ constexpr auto words_of(ComparedQuantity /*of*/) {
   }
   for (size_t i = 0; i < profile::kClassParts; ++i) {
     *at++ = {time_of(static_cast<profile::KernelClass>(i)), "", kClassNames[i].data()};
+  }
+  for (const auto& word : profile::kWords<MemoryFigure>) {
+    *at++ = {memory_of(word.value), word.meaning,
+             kMemoryFigureNames[static_cast<size_t>(word.value)].data()};
+  }
+  for (size_t i = 0; i < kLedgerParts; ++i) {
+    *at++ = {memory_of(static_cast<profile::LedgerPart>(i)), "at the peak of the run",
+             kLedgerPartNames[i].data()};
   }
   return words;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/model/compared_quantity.h"
+#include "compare/model/memory_diff.h"
 #include "compare/model/words.h"
 #include "profile/budget_parts.h"
 #include "profile/context.h"
@@ -17,10 +18,6 @@
 namespace llmprof::compare {
 
 inline constexpr uint64_t kDiffSchemaVersion = 1;
-
-using profile::Milliseconds;
-using profile::Share;
-using profile::WholeNanoseconds;
 
 // The content of diff.json, described once, like profile::Profile. Missing is null, never 0.
 // Differences are new minus base; relative ones are divided by base.
@@ -160,10 +157,12 @@ struct Comparison {
   void fields(auto& field) const {
     field(
         "stage", stage,
-        "as in profile.json; \"all kernels\" without stages; \"requests\" for a client's requests");
+        "as in profile.json; \"all kernels\" without stages; \"requests\" for a client's requests; "
+        "the GPU for memory");
     field("quantity", quantity,
           "what is compared; class.X: kernel time of that class, including overlap, per step, or "
-          "per instance if the stage has no steps; part.X: time of requests that was spent on it");
+          "per instance if the stage has no steps; part.X: time of requests that was spent on it; "
+          "memory.X: of gate rules on GPU memory");
     field("statistic", statistic, "statistic that is compared");
     field("unit", unit, "unit of the values");
     field("times", times, "source of the times");
@@ -328,7 +327,7 @@ struct StageDiff {
 
 struct FindingChange {
   profile::FindingKind kind{};
-  FindingFate change{};
+  Fate change{};
   std::optional<std::string> stage;
   std::optional<std::string> subject;
   std::string title;
@@ -401,6 +400,7 @@ struct GateResult {
   std::string stage;
   std::optional<Share> relative_limit;
   std::optional<Milliseconds> absolute_limit;
+  std::optional<Bytes> absolute_limit_bytes;
   std::optional<Comparison> measured;
   std::string text;
 
@@ -408,10 +408,13 @@ struct GateResult {
     field("rule", rule, "rule as written");
     field("from", from, "the command line, or a file in conf/gate");
     field("outcome", outcome, "verdict on the rule");
-    field("stage", stage, "stage that it was measured in, or \"requests\"; empty if there is none");
+    field("stage", stage,
+          "stage that it was measured in, \"requests\", or the GPU for memory; empty if there is "
+          "none");
     field("relative_limit", relative_limit, "limit of the difference over base");
     field("absolute_limit_ms", absolute_limit,
           "limit of the difference; with both limits, only a difference beyond both fails");
+    field("absolute_limit_bytes", absolute_limit_bytes, "absolute_limit_ms for memory");
     field("measured", measured, "null if a side does not have this quantity");
     field("text", text, "sentence that reports print");
   }
@@ -460,6 +463,7 @@ struct Diff {
   std::vector<Comparison> comparisons;
   std::vector<StageDiff> stages;
   std::optional<RequestsDiff> requests;
+  std::optional<MemoryDiff> memory;
   std::vector<FindingChange> findings;
   std::vector<StepGroup> groups;
   std::vector<LeftOut> left_out;
@@ -485,6 +489,8 @@ struct Diff {
     field("stages", stages, "where the difference is, by stage; means over all runs");
     field("requests", requests,
           "requests of a client, by what they spent their time on; null unless all runs have them");
+    field("memory", memory,
+          "use of GPU memory; null unless a run recorded it or has a memory snapshot of PyTorch");
     field("findings", findings, "findings that changed; gone and new ones first");
     field("groups", groups, "groups of steps that were compared with each other");
     field("left_out", left_out, "steps and instances that were excluded, and why");

@@ -76,6 +76,7 @@ enum class Method : uint8_t {
   from_wall,
   paired_bootstrap,
   both_intervals,
+  counted,
 };
 constexpr auto words_of(Method /*of*/) {
   using enum Method;
@@ -90,6 +91,7 @@ constexpr auto words_of(Method /*of*/) {
       {from_wall, "interval of the wall time that it is computed from"},
       {paired_bootstrap, "bootstrap over requests that were sent to both sides of one run each"},
       {both_intervals, "the sides' own intervals together"},
+      {counted, "bytes of one run per side: taken as exact"},
   });
 }
 
@@ -147,11 +149,53 @@ constexpr auto words_of(Statistic /*of*/) {
   });
 }
 
-enum class ComparedUnit : uint8_t { ms, tokens_per_s, fraction, requests_per_s };
+enum class ComparedUnit : uint8_t { ms, tokens_per_s, fraction, requests_per_s, bytes };
 constexpr auto words_of(ComparedUnit /*of*/) {
   return vocabulary<ComparedUnit>({
       {ComparedUnit::tokens_per_s, "", "tokens/s"},
       {ComparedUnit::requests_per_s, "", "requests/s"},
+  });
+}
+
+// Memory that a gate rule can name, beside the parts of the ledger.
+enum class MemoryFigure : uint8_t {
+  peak,
+  after_load,
+  steady_decode,
+  end,
+  pytorch_peak,
+  pytorch_reserved,
+};
+constexpr auto words_of(MemoryFigure /*of*/) {
+  using enum MemoryFigure;
+  return vocabulary<MemoryFigure>({
+      {peak, "used at the peak of the run, without other processes"},
+      {after_load, "used after loading, without other processes"},
+      {steady_decode, "used in the middle of the longest decode, without other processes"},
+      {end, "used at the end, without other processes"},
+      {pytorch_peak, "highest active bytes in PyTorch's memory snapshots"},
+      {pytorch_reserved, "highest reserved bytes in PyTorch's memory snapshots"},
+  });
+}
+
+// What PyTorch's memory snapshots state of a GPU.
+enum class PytorchMemory : uint8_t {
+  peak_active,
+  peak_reserved,
+  reserved,
+  allocated,
+  inactive,
+  private_pools,
+};
+constexpr auto words_of(PytorchMemory /*of*/) {
+  using enum PytorchMemory;
+  return vocabulary<PytorchMemory>({
+      {peak_active, "highest active bytes"},
+      {peak_reserved, "highest reserved bytes"},
+      {reserved, "held from the driver at the snapshot"},
+      {allocated, "blocks in use at the snapshot"},
+      {inactive, "reserved but not active at the snapshot"},
+      {private_pools, "reserved by private pools at the snapshot"},
   });
 }
 
@@ -227,6 +271,9 @@ enum class AspectKind : uint8_t {
   prompts,
   failed_requests,
   output_tokens,
+  gpu_memory,
+  memory_ledger,
+  memory_snapshot,
 };
 constexpr auto words_of(AspectKind /*of*/) {
   using enum AspectKind;
@@ -263,14 +310,17 @@ constexpr auto words_of(AspectKind /*of*/) {
       {prompts, "prompt tokens of requests (they are not compared)"},
       {failed_requests, "requests that did not complete"},
       {output_tokens, "output tokens of requests"},
+      {gpu_memory, "the memory of the GPUs"},
+      {memory_ledger, "whether the use of GPU memory was recorded"},
+      {memory_snapshot, "whether there is a memory snapshot of PyTorch"},
   });
 }
 
-// In report order.
-enum class FindingFate : uint8_t { gone, fresh, smaller, larger, same };
-constexpr auto words_of(FindingFate /*of*/) {
-  using enum FindingFate;
-  return vocabulary<FindingFate>({
+// What happened to a finding or to a row of memory, in report order.
+enum class Fate : uint8_t { gone, fresh, smaller, larger, same };
+constexpr auto words_of(Fate /*of*/) {
+  using enum Fate;
+  return vocabulary<Fate>({
       {fresh, "", "new"},
       {smaller, "by more than the threshold"},
       {larger, "by more than the threshold"},

@@ -175,9 +175,10 @@ void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& jo
     }
   }
   // Findings about what a capture hides have no saving and come first, as in a single rank's
-  // profile.
+  // profile; those on memory come last.
   std::ranges::stable_sort(findings, {}, [](const profile::Finding& finding) {
-    return std::pair(finding.total_saving.has_value(), -saving_of(finding));
+    return std::tuple(profile::is_of_memory(finding.kind), finding.total_saving.has_value(),
+                      -saving_of(finding));
   });
 }
 

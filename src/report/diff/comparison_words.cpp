@@ -35,6 +35,7 @@ constexpr auto kMeasuredWords = [] {
       {e2e, "end-to-end time"},
       {request_part, "{part}{per}"},
       {goodput, "goodput"},
+      {memory, "{memory}"},
       {tokens_per_s, "tokens per second"},
       {mfu, "MFU on wall time"},
       {mbu, "MBU on wall time"},
@@ -126,6 +127,8 @@ Figure value_figure(const Comparison& comparison, const std::optional<double>& v
       return {Figure::Of::share, value, {}};
     case ComparedUnit::requests_per_s:
       return {Figure::Of::rate, value, {}};
+    case ComparedUnit::bytes:
+      return {Figure::Of::bytes, value, {}};
     case ComparedUnit::ms:
       break;
   }
@@ -169,14 +172,16 @@ std::string answer_words(const Comparison& comparison, Share threshold) {
 std::string_view part_words(profile::RequestPart part) { return look_of(part).shown; }
 
 std::string quantity_words(const Comparison& comparison, bool on_cpu) {
-  const auto& [measured, per, kernel_class, part] = comparison.quantity;
+  const auto& [measured, per, kernel_class, part, memory, ledger_part] = comparison.quantity;
   constexpr auto kPer = profile::texts<Per>({{Per::step, " per step"},
                                              {Per::instance, " per instance"},
                                              {Per::either, " per instance"},
-                                             {Per::request, " per request"}});
+                                             {Per::request, " per request"},
+                                             {Per::run, ""}});
   std::string words = fmt::format(
       fmt::runtime(kMeasuredWords[measured]), fmt::arg("device", on_cpu ? "CPU" : "GPU"),
-      fmt::arg("per", kPer[per]), fmt::arg("part", part ? part_words(*part) : ""),
+      fmt::arg("per", kPer[per]), fmt::arg("memory", memory_words(comparison.quantity)),
+      fmt::arg("part", part ? part_words(*part) : ""),
       fmt::arg("kernel_class", kernel_class ? shown_text(to_string(*kernel_class)) : ""));
   if (comparison.statistic != compare::Statistic::mean) {
     words += fmt::format(", {}", to_string(comparison.statistic));

@@ -39,9 +39,13 @@ void add_verdict(const Diff& diff, Document& document) {
 }
 
 void add_why_and_gates(const Diff& diff, Document& document) {
-  if (!diff.stages.empty() || diff.requests) document.heading(2, "What changed");
+  const bool has_memory = diff.memory && !diff.memory->why.empty();
+  if (!diff.stages.empty() || diff.requests || has_memory) document.heading(2, "What changed");
   if (diff.requests) document.paragraph(diff.requests->why);
   for (const StageDiff& stage : diff.stages) document.paragraph(stage.why);
+  if (diff.memory) {
+    for (const std::string& why : diff.memory->why) document.paragraph(why);
+  }
   if (diff.gates.empty()) return;
   document.heading(2, "Gate");
   document.add(table_of("`rule | outcome | measured", diff.gates, [](const auto& gate) {
@@ -236,6 +240,7 @@ Document document_of(const Diff& diff, std::string title, size_t rows, size_t ke
     add_budget(stage, rows, document);
     add_kernels(stage, kernel_rows, document);
   }
+  add_memory(diff, rows, document);
   add_ranks(diff, rows, document);
   add_findings(diff, rows, document);
   if (whole) add_likeness(diff, document);

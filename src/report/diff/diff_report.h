@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compare/compare.h"
 #include "compare/model/diff.h"
@@ -76,6 +77,23 @@ std::string requests_clause(const compare::Diff& diff);
 std::string requests_words(const compare::Diff& diff);
 // Tables of the parts of their time.
 void add_requests(const compare::Diff& diff, Document& document);
+
+// ---- memory: memory_diff_words.cpp
+
+// "GPU memory used at the peak", "KV cache at the peak"; empty for other quantities.
+std::string memory_words(compare::ComparedQuantity quantity);
+// Why a rule on memory has no figures: a sentence without its full stop.
+std::string no_memory_words(const compare::GateResult& gate, const compare::Diff& diff);
+// "reserved, highest".
+std::string_view pytorch_words(compare::PytorchMemory figure);
+// What a side lacks that the other has: sentences.
+std::vector<std::string> missing_memory(const compare::Diff& diff);
+// What grew on each GPU at its peak, and PyTorch's peaks: sentences.
+std::vector<std::string> grown_words(const compare::MemoryDiff& memory);
+// "GPU memory at the peak changed: +268.44 MB on cuda:0 (+5.91 %)."; empty if it did not.
+std::string memory_sentence(const compare::MemoryDiff& memory);
+// The section: totals by moment, and the rows that changed.
+void add_memory(const compare::Diff& diff, size_t rows, Document& document);
 
 // ---- word_diff
 

@@ -21,9 +21,10 @@ using compare::StageDiff;
 
 // "4.5749 to 9.1409 ms per step, +99.80 %".
 std::string change_words(const Comparison& comparison) {
-  const std::string unit = comparison.unit == compare::ComparedUnit::fraction
-                               ? std::string()
-                               : fmt::format(" {}", to_string(comparison.unit));
+  const bool has_unit = comparison.unit == compare::ComparedUnit::fraction ||
+                        comparison.unit == compare::ComparedUnit::bytes;
+  const std::string unit =
+      has_unit ? std::string() : fmt::format(" {}", to_string(comparison.unit));
   return fmt::format("{} to {}{}, {}", value_figure(comparison, comparison.base),
                      value_figure(comparison, comparison.now), unit, change(comparison.relative));
 }
@@ -245,24 +246,29 @@ std::string limit_words(const compare::GateResult& gate) {
   if (gate.absolute_limit) {
     words += fmt::format("{}{} ms", words.empty() ? "" : " and ", time_change(gate.absolute_limit));
   }
+  if (gate.absolute_limit_bytes) {
+    words +=
+        fmt::format("{}{}", words.empty() ? "" : " and ", bytes_change(gate.absolute_limit_bytes));
+  }
   return words;
 }
 
+std::string no_figure_words(const compare::GateResult& gate, const Diff& diff) {
+  if (diff.verdict == compare::Verdict::not_comparable) return "the sides are not comparable";
+  if (gate.rule.starts_with(compare::kMemory)) return no_memory_words(gate, diff);
+  return "no stage of both sides has this quantity in steps or instances that can be compared";
+}
+
 std::string gate_words(const compare::GateResult& gate, const Diff& diff) {
-  if (!gate.measured) {
-    return diff.verdict == compare::Verdict::not_comparable
-               ? std::string("the sides are not comparable")
-               : std::string(
-                     "no stage of both sides has this quantity in steps or instances that can be "
-                     "compared");
-  }
+  if (!gate.measured) return no_figure_words(gate, diff);
   const Comparison& measured = *gate.measured;
-  const std::string interval = interval_words(measured);
+  const bool exact = measured.method == compare::Method::counted;
+  const std::string interval = exact ? std::string() : interval_words(measured);
   const std::string found =
       fmt::format("{}: {}: {}{}", gate.stage, quantity_words(measured, is_of_cpu(diff)),
                   change_words(measured), interval.empty() ? "" : fmt::format(" ({})", interval));
   if (gate.outcome == compare::Verdict::fail) {
-    return fmt::format("{}: beyond {} and noise", found, limit_words(gate));
+    return fmt::format("{}: beyond {}{}", found, limit_words(gate), exact ? "" : " and noise");
   }
   if (gate.outcome == compare::Verdict::pass)
     return fmt::format("{}: within {}", found, limit_words(gate));
@@ -295,10 +301,14 @@ std::string summary_words(const Diff& diff) {
   const std::string requests = requests_clause(diff);
   if (diff.stages.empty() || diff.stages.front().unit == compare::TimeUnit::capture) {
     if (!requests.empty()) return sentence(requests);
+    if (diff.memory && !diff.memory->why.empty()) return joined(diff.memory->why, " ");
     return "No stage was found on both sides; kernels of whole captures are listed side by side.";
   }
-  if (requests.empty()) return stage_words(diff);
-  return sentence(fmt::format("{}; {}", requests, stage_words(diff)));
+  const std::string stages = requests.empty()
+                                 ? stage_words(diff)
+                                 : sentence(fmt::format("{}; {}", requests, stage_words(diff)));
+  const std::string memory = diff.memory ? memory_sentence(*diff.memory) : std::string();
+  return memory.empty() ? stages : fmt::format("{} {}", stages, memory);
 }
 
 std::string cause_words(const Cause& cause) {
@@ -320,6 +330,7 @@ void word_diff(Diff& diff) {
   for (compare::GateResult& gate : diff.gates) gate.text = gate_words(gate, diff);
   for (StageDiff& stage : diff.stages) stage.why = why_words(diff, stage);
   if (diff.requests) diff.requests->why = requests_words(diff);
+  if (diff.memory) diff.memory->why = grown_words(*diff.memory);
   diff.summary = summary_words(diff);
 }
 

@@ -210,7 +210,7 @@ void add_recommendations(const Profile& profile, Document& document) {
   table.columns[3].title =
       mixed ? "potential saving, up to (ms)"
             : fmt::format("potential saving, up to (ms {})", unit.empty() ? "per instance" : unit);
-  if (hidden && (findings.empty() || findings.front().saving)) {
+  if (hidden && (findings.empty() || findings.front().kind != FindingKind::hidden_graphs)) {
     table.rows.insert(
         table.rows.begin(),
         cells(fmt::format("{} of the GPU time is in CUDA graphs whose kernels were not recorded",

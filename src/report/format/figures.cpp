@@ -15,6 +15,7 @@ enum class Style : uint8_t {
   signed_percent,
   signed_fixed,
   prefixed,  // with the unit and its prefix: k, M, G, T, P
+  signed_prefixed,
 };
 
 struct Form {
@@ -47,6 +48,7 @@ constexpr auto kForms = one_per_value<Figure::Of, Form>({
     {Figure::Of::temperature, Style::fixed, 1, 1, "", Unit::degrees_celsius},
     {Figure::Of::change, Style::signed_percent, 2, 1, "%"},
     {Figure::Of::time_change, Style::signed_fixed, 4, 1, ""},
+    {Figure::Of::bytes_change, Style::signed_prefixed, 2, 1, "B"},
 });
 
 std::string in_threes(uint64_t number) {
@@ -92,6 +94,7 @@ std::string number_text(double value, const Form& form) {
       [[fallthrough]];
     case Style::fixed:
     case Style::prefixed:
+    case Style::signed_prefixed:
       break;
   }
   return fmt::format("{:.{}f}", number, form.digits);
@@ -108,6 +111,9 @@ std::string text_of(const Figure& figure) {
   if (!figure.value) return std::string(kMissing);
   const Form& form = kForms.at(static_cast<size_t>(figure.of));
   if (form.style == Style::prefixed) return with_prefix(*figure.value, form);
+  if (form.style == Style::signed_prefixed) {
+    return (*figure.value > 0 ? "+" : "") + with_prefix(*figure.value, form);
+  }
   std::string text = number_text(*figure.value, form);
   if (figure.deviation) text += " \xC2\xB1 " + number_text(*figure.deviation, form);
   if (!form.unit.empty()) text += fmt::format(" {}", form.unit);

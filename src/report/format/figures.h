@@ -84,6 +84,10 @@ Figure in_unit(const Quantity<U>& quantity) {
 // For comparisons: 0.0612 is "+6.12 %"; "-0.0150" ms.
 inline Figure change(Fraction relative) { return figure(Figure::Of::change, relative); }
 inline Figure time_change(Time difference) { return figure(Figure::Of::time_change, difference); }
+// "+200.00 MB".
+inline Figure bytes_change(std::optional<Bytes> difference) {
+  return figure(Figure::Of::bytes_change, difference);
+}
 
 inline std::string_view were(uint64_t number) { return number == 1 ? "was" : "were"; }
 // "x86 server", or the mark for a missing text.

@@ -18,12 +18,6 @@ struct LedgerPartLook {
 };
 LedgerPartLook look_of(profile::LedgerPart part);
 
-// "recorded, with the size that the model's configuration gives"
-std::string_view basis_words(profile::LedgerBasis basis);
-
-// "peak of prefill", "steady decode"
-std::string moment_words(const profile::LedgerMoment& moment);
-
 // "too little memory is free, wherever it is"
 std::string_view cause_words(profile::OutOfMemoryCause cause);
 

@@ -264,10 +264,63 @@ constexpr auto texts_for(WhyNoShape /*of*/) {
   });
 }
 
+constexpr auto texts_for(LedgerPart /*of*/) {
+  using enum LedgerPart;
+  return profile::texts<LedgerPart>({
+      {other_processes, "other processes"},
+      {driver_reserved, "driver, reserved"},
+      {context, "CUDA context and loaded code"},
+      {weights, "weights"},
+      {kv_cache, "KV cache"},
+      {graphs, "CUDA graphs"},
+      {library_workspace, "library workspace"},
+      {framework, "framework's allocator"},
+      {allocations, "other allocations"},
+      {pool, "pool, used"},
+      {pool_unused, "pool, free"},
+      {vmm, "virtual memory (expandable segments)"},
+      {managed, "managed memory"},
+      {rounding, "rounding to 2 MiB"},
+      {profiler, "profiler"},
+      {rest, "rest, not explained"},
+  });
+}
+
+constexpr auto texts_for(LedgerBasis /*of*/) {
+  using enum LedgerBasis;
+  return profile::texts<LedgerBasis>({
+      {reading, "read from NVML"},
+      {recorded, "sum of recorded allocations"},
+      {addresses, "pages that recorded allocations touch"},
+      {stated, "stated by the driver or CUPTI"},
+      {model_size, "recorded, with the size that the model's configuration gives"},
+      {difference, "growth that no allocation explains"},
+      {remainder, "used minus all other rows"},
+  });
+}
+
+constexpr auto texts_for(LedgerMomentKind /*of*/) {
+  using enum LedgerMomentKind;
+  return profile::texts<LedgerMomentKind>({
+      {after_load, "after loading"},
+      {stage_peak, "peak of"},
+      {steady_decode, "steady decode"},
+      {peak, "peak"},
+      {end, "end"},
+  });
+}
+
 template <Vocabulary Enum>
 std::string_view in_words(Enum value) {
   static constexpr auto kTexts = texts_for(Enum{});
   return kTexts[value];
+}
+
+// "peak", "peak of prefill".
+inline std::string moment_words(LedgerMomentKind kind, const std::optional<std::string>& stage) {
+  std::string words(in_words(kind));
+  if (kind == LedgerMomentKind::stage_peak) words += " " + stage.value_or("");
+  return words;
 }
 
 // A table cell with a name as in profile.json.

@@ -39,6 +39,7 @@ constexpr Phrase kPhrases[] = {
      "[*tail_part/?; of the slowest {tail_share:g%} of [@tail_part=ttft?times to first "
      "token][@tail_part=itl?gaps between tokens] (from {tail_from:ms} ms on) it is {tail_part:ms} "
      "of {tail_mean:ms} ms on average, and {tail_median:ms} ms around the median]"},
+    {"of_gpu", "[share_of_gpu?; {share_of_gpu:percent} of the GPU's memory]"},
     {"of_requests",
      "up to {recoverable:ms} ms {per} ({share_of_wall:percent} of the time from sent to end of all "
      "requests), in {requests:plain} of {completed:~request}{of_the_tail}"},
@@ -257,6 +258,46 @@ constexpr auto kFindingTexts = [] {
        "{of_requests}{counted_twice}"},
       {requests_in_communication, "Requests wait for communication between GPUs",
        "{of_requests}{counted_twice}"},
+      // GPU memory: bytes, no time.
+      {memory_allocation_failed,
+       "[cause=fragmentation?An allocation failed because free memory was in pieces]"
+       "[cause=other_pools?An allocation failed although other pools had free memory]",
+       "{failures:~allocation} failed on {gpu}; the largest asked for {requested:scaled}"
+       "[place? in {place}]: the GPU had {device_free:scaled} free, PyTorch {free_same:scaled} for "
+       "such a request, at most {largest_free_same:scaled} in one piece, and {free_other:scaled} "
+       "in other pools, streams and size classes{of_gpu}",
+       "[cause=fragmentation?[expandable=no?Set "
+       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: free memory then joins to larger "
+       "pieces.][expandable=yes?Allocate large tensors first, or reuse them: expandable segments "
+       "were on already.]][cause=other_pools?Release the memory of the other pools: delete unused "
+       "CUDA graphs or tensors of other streams, then call torch.cuda.empty_cache().]"},
+      {memory_reserved_unused, "PyTorch holds memory that it does not use",
+       "when PyTorch's allocations were highest on {gpu}, {unused:scaled} of {reserved:scaled} "
+       "that "
+       "it held were unused ({share_of_reserved:percent}){of_gpu}",
+       "[expandable=no?Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and compare the "
+       "peak: other libraries, a larger batch or a longer context can use what it "
+       "saves.][expandable=yes?Allocate large tensors once and reuse them; call "
+       "torch.cuda.empty_cache() after loading and warm-up.]"},
+      {memory_graph_pools, "Private pools of CUDA graphs hold memory that they do not use",
+       "{pools:~private pool} on {gpu} [pools=1?holds][!pools=1?hold] {reserved:scaled} "
+       "({share_of_reserved:percent} of PyTorch's memory), {unused:scaled} of it free at the "
+       "snapshot{of_gpu}",
+       "Capture all graphs into one pool (torch.cuda.graph_pool_handle), the largest batch first, "
+       "so that they share memory; capture fewer batch sizes."},
+      {memory_pool_unused, "CUDA's memory pools hold free memory",
+       "at the peak on {gpu}, {unused:scaled} in the pools are free, besides {in_use:scaled} in "
+       "use{of_gpu}",
+       "Lower the pool's release threshold (cudaMemPoolAttrReleaseThreshold), or call "
+       "cudaMemPoolTrimTo after loading: other allocators can use it then."},
+      {memory_leak, "GPU memory grows with every request",
+       "on {gpu}, {owner} allocates {per_request:scaled} more with each request and keeps it "
+       "({lower:scaled} to {upper:scaled}, 95 % interval): {grown:scaled} in "
+       "{requests:~request}{of_gpu}[requests_left?; the free memory lasts for "
+       "{requests_left:~request} more]",
+       "Find what keeps it: allocations of memory_events that are never released, by range, or "
+       "two memory snapshots of PyTorch, by call stack (docs/memory.md). Drop references to "
+       "tensors of finished requests."},
   });
 }();
 
@@ -265,6 +306,7 @@ std::vector<FindingValue> values_for(const Finding& finding, bool on_cpu) {
   FindingValues more;
   more.add("stage", finding.stage.value_or("the capture")).add("per", per_unit(finding));
   if (finding.unit) more.add("unit", *finding.unit);
+  if (profile::is_of_memory(finding.kind)) more.add("gpu", finding.subject.value_or("the GPU"));
   if (finding.saving) more.add("recoverable", *finding.saving);
   const auto same = [&](std::string_view a, std::string_view b) {
     return profile::find_number(finding.values, a) == profile::find_number(finding.values, b);

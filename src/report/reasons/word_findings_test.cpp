@@ -182,6 +182,38 @@ FindingValues values_of(FindingKind kind) {
     case FindingKind::requests_at_low_clocks:
     case FindingKind::requests_in_communication:
       return std::move(values.add("requests", 14).add("completed", 64));
+    case FindingKind::memory_allocation_failed:
+      return std::move(values.add("cause", "fragmentation")
+                           .add("failures", 2)
+                           .add("requested", profile::Bytes{1e9})
+                           .add("device_free", profile::Bytes{2e8})
+                           .add("free_same", profile::Bytes{15e8})
+                           .add("largest_free_same", profile::Bytes{6e8})
+                           .add("free_other", profile::Bytes{0})
+                           .add("expandable", false)
+                           .add("place", "make_cache (cache.py:7)"));
+    case FindingKind::memory_reserved_unused:
+      return std::move(values.add("unused", profile::Bytes{2e9})
+                           .add("reserved", profile::Bytes{8e9})
+                           .add("share_of_reserved", Share{0.25})
+                           .add("expandable", true)
+                           .add("share_of_gpu", Share{0.025}));
+    case FindingKind::memory_graph_pools:
+      return std::move(values.add("pools", 2)
+                           .add("reserved", profile::Bytes{4e9})
+                           .add("unused", profile::Bytes{2e9})
+                           .add("share_of_reserved", Share{0.5}));
+    case FindingKind::memory_pool_unused:
+      return std::move(
+          values.add("unused", profile::Bytes{2e9}).add("in_use", profile::Bytes{1e9}));
+    case FindingKind::memory_leak:
+      return std::move(values.add("owner", "PyTorch")
+                           .add("per_request", profile::Bytes{1e6})
+                           .add("lower", profile::Bytes{0.9e6})
+                           .add("upper", profile::Bytes{1.1e6})
+                           .add("grown", profile::Bytes{48e6})
+                           .add("requests", uint64_t{48})
+                           .add("requests_left", uint64_t{149'186}));
   }
   return values;
 }
@@ -245,6 +277,34 @@ TEST(FindingWords, StayAsTheyAreWhereAValueIsMissing) {
       EXPECT_EQ(worded(finding).title, "as read") << kind.name << ": " << name;
     }
   }
+}
+
+TEST(FindingWords, OfMemoryNameTheGpuAndItsBytes) {
+  const auto on_gpu = [](FindingKind kind) {
+    Finding finding = example(kind);
+    finding.stage.reset();
+    finding.unit.reset();
+    finding.saving.reset();
+    finding.subject = "cuda:0";
+    return worded(std::move(finding));
+  };
+  const Finding failed = on_gpu(FindingKind::memory_allocation_failed);
+  EXPECT_EQ(failed.title, "An allocation failed because free memory was in pieces");
+  EXPECT_EQ(failed.evidence,
+            "2 allocations failed on cuda:0; the largest asked for 1.00 GB in make_cache "
+            "(cache.py:7): the GPU had 200.00 MB free, PyTorch 1.50 GB for such a request, at most "
+            "600.00 MB in one piece, and 0 B in other pools, streams and size classes");
+  EXPECT_EQ(failed.advice,
+            "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: free memory then joins to "
+            "larger pieces.");
+  const Finding unused = on_gpu(FindingKind::memory_reserved_unused);
+  EXPECT_EQ(unused.evidence,
+            "when PyTorch's allocations were highest on cuda:0, 2.00 GB of 8.00 GB that it held "
+            "were unused (25.0 %); 2.5 % of the GPU's memory");
+  const Finding pools = on_gpu(FindingKind::memory_graph_pools);
+  EXPECT_EQ(pools.evidence,
+            "2 private pools on cuda:0 hold 4.00 GB (50.0 % of PyTorch's memory), 2.00 GB of it "
+            "free at the snapshot");
 }
 
 TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {
@@ -449,6 +509,8 @@ std::vector<Finding> all_examples() {
 
 TEST(FindingWords, NeverNameAFramework) {
   for (const Finding& example : all_examples()) {
+    // Found in PyTorch's own memory snapshots.
+    if (profile::is_of_memory(example.kind)) continue;
     const std::string advice = worded(example).advice;
     for (const char* word : {"torch", "Torch", ".item()", "max-autotune", "is_causal"}) {
       EXPECT_EQ(advice.find(word), std::string::npos) << to_string(example.kind) << ": " << advice;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "report/format/figures.h"
-#include "report/format/memory_words.h"
+#include "report/format/words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -15,8 +15,8 @@ Table moment_table(const profile::MemoryLedger& ledger) {
       "device | moment | #after (ms) | #used | #of the GPU's | #of this process | "
       "explained",
       ledger.moments, [](const profile::LedgerMoment& moment) {
-        return cells(moment.device, moment_words(moment), ms(moment.time), in_unit(moment.used),
-                     percent(moment.used_share), in_unit(moment.own),
+        return cells(moment.device, moment_words(moment.kind, moment.stage), ms(moment.time),
+                     in_unit(moment.used), percent(moment.used_share), in_unit(moment.own),
                      std::string(moment.closes ? "yes" : "not all"));
       });
 }
@@ -26,11 +26,11 @@ void add_moment(const profile::MemoryLedger& ledger, size_t index, Document& doc
   Table table = table_of("used for | by | #memory | #of used | #allocations | how it is known");
   for (const profile::LedgerRow& row : ledger.rows) {
     if (row.moment != index) continue;
-    table.add(std::string(look_of(row.part).shown), row.owner, in_unit(row.bytes),
-              percent(row.share), grouped(row.allocations), std::string(basis_words(row.basis)));
+    table.add(std::string(in_words(row.part)), row.owner, in_unit(row.bytes), percent(row.share),
+              grouped(row.allocations), std::string(in_words(row.basis)));
   }
-  document.add_filled(std::move(table),
-                      fmt::format("{}, {}:", moment.device, moment_words(moment)));
+  document.add_filled(std::move(table), fmt::format("{}, {}:", moment.device,
+                                                    moment_words(moment.kind, moment.stage)));
 }
 
 // Moments of one GPU at the same reading have the same rows.
@@ -62,7 +62,7 @@ void add_growth(const profile::MemoryLedger& ledger, Document& document) {
                "#at most | leak | #requests until full",
                ledger.growth,
                [](const profile::MemoryGrowth& growth) {
-                 return cells(growth.device, std::string(look_of(growth.part).shown), growth.owner,
+                 return cells(growth.device, std::string(in_words(growth.part)), growth.owner,
                               grouped(growth.increases), in_unit(growth.grown),
                               in_unit(growth.per_request), in_unit(growth.per_request_lower),
                               in_unit(growth.per_request_upper),

@@ -27,11 +27,13 @@ struct RunFile {
 
 std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   constexpr std::string_view kOwnMetrics = "stage1/metrics.json";
-  constexpr std::array<RunFile, 5> kFiles = {{{"nsys/run.sqlite", RunRole::nsys},
+  constexpr std::array<RunFile, 7> kFiles = {{{"nsys/run.sqlite", RunRole::nsys},
                                               {"ncu/raw.csv", RunRole::other},
                                               {kOwnMetrics, RunRole::other},
                                               {"torch/trace.json.gz", RunRole::torch},
-                                              {"torch/trace.json", RunRole::torch}}};
+                                              {"torch/trace.json", RunRole::torch},
+                                              {"torch/memory.pickle", RunRole::other},
+                                              {"torch/memory-oom.pickle", RunRole::other}}};
   std::vector<Input> files;
   const auto add_logs = [&](std::string_view name, RunRole role) {
     const auto logs = logs_in(folder / name);

@@ -59,6 +59,20 @@ TEST_F(InputsTest, ARunFolderStandsForTheRequestsOfItsLoads) {
   EXPECT_EQ((*inputs)[2].role, RunRole::control);
 }
 
+TEST_F(InputsTest, ARunFolderStandsForItsMemorySnapshots) {
+  write("run/profile.json");
+  write("run/torch/trace.json.gz");
+  write("run/torch/memory.pickle");
+  write("run/torch/memory-oom.pickle");
+  const std::vector<fs::path> paths = {folder_.path() / "run"};
+  const auto inputs = attempt([&] { return expand_inputs(paths, notes_); });
+  ASSERT_TRUE(inputs);
+  ASSERT_EQ(inputs->size(), 3U);
+  EXPECT_EQ((*inputs)[1].path, paths[0] / "torch/memory.pickle");
+  EXPECT_EQ((*inputs)[1].role, RunRole::other);
+  EXPECT_EQ((*inputs)[2].path, paths[0] / "torch/memory-oom.pickle");
+}
+
 TEST_F(InputsTest, NamesFoldersThatAreTooDeep) {
   write("a/b/c/found.csv");
   write("a/b/c/d/hidden.csv");

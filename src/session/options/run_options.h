@@ -25,7 +25,8 @@ struct TorchOptions {
   bool record_shapes = true;
   bool with_stack = false;
   bool profile_memory = false;
-  uint64_t requests = 1;  // to profile
+  bool memory_snapshot = true;  // of a workload that uses CUDA
+  uint64_t requests = 1;        // to profile
 };
 
 // Of every `period` steps, `traced` are recorded; the others run at the program's own speed.

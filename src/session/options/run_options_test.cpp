@@ -205,6 +205,8 @@ TEST(RunOptions, LightModeTakesLightPresets) {
   EXPECT_EQ(light.nsys.sample, "none");
   EXPECT_EQ(light.nsys.cuda_graph_trace, "graph");
   EXPECT_FALSE(light.torch.record_shapes);
+  EXPECT_FALSE(light.torch.memory_snapshot);
+  EXPECT_TRUE(deep.torch.memory_snapshot);
   const RunOptions chosen =
       options({"run.mode=light", "profiling/ncu=high", "profiling/nsys=default"});
   EXPECT_EQ(chosen.ncu.set, "full");

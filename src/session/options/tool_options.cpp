@@ -245,6 +245,7 @@ void read_torch_options(config::Settings& settings, TorchOptions& options) {
   options.record_shapes = settings.boolean("record_shapes", options.record_shapes);
   options.with_stack = settings.boolean("with_stack", options.with_stack);
   options.profile_memory = settings.boolean("profile_memory", options.profile_memory);
+  options.memory_snapshot = settings.boolean("memory_snapshot", options.memory_snapshot);
   options.requests = settings.whole("requests", options.requests, 1);
 }
 

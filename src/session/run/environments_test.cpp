@@ -130,6 +130,29 @@ TEST_F(RecordingEnvironment, NoOtherPassLoadsItIntoCuda) {
   EXPECT_TRUE(has(ours, "CUDA_INJECTION64_PATH"));
 }
 
+TEST_F(RecordingEnvironment, OnlyTorchsRecordingAsksForAMemorySnapshot) {
+  constexpr std::string_view kName = "LLMPROF_TORCH_MEMORY";
+  const auto of_torch = [&] {
+    return plan_recording(Recording::torch_profiler, request_, bundle_);
+  };
+  const capture::CapturePlan plan = of_torch();
+  EXPECT_TRUE(has(plan.commands.front().environment, kName));
+  EXPECT_EQ(plan.files, (std::vector<fs::path>{"torch/trace.json.gz", "torch/memory.pickle"}));
+  const std::vector<Variables> others = {
+      ncu_request(request_, bundle_).environment, nsys_request(request_, bundle_).environment,
+      plan_recording(Recording::control, request_, bundle_).commands.front().environment,
+      plan_recording(Recording::collector, request_, bundle_).commands.front().environment};
+  for (const Variables& environment : others) EXPECT_FALSE(has(environment, kName));
+  request_.options.workload.uses_cuda = false;
+  EXPECT_FALSE(has(of_torch().commands.front().environment, kName));
+  EXPECT_EQ(of_torch().notes, std::vector<std::string>{
+                                  "no memory snapshot of PyTorch: the workload does not use CUDA"});
+  request_.options.workload.uses_cuda = true;
+  request_.options.torch.memory_snapshot = false;
+  EXPECT_FALSE(has(of_torch().commands.front().environment, kName));
+  EXPECT_TRUE(of_torch().notes.empty());
+}
+
 // ncu counts launches and does not time them: one short request has all of them.
 TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
   const Variables plain = ncu_request(request_, bundle_).environment;

@@ -22,6 +22,9 @@ constexpr std::string_view kMetrics = "stage1/metrics.json";
 constexpr size_t kLargestMetrics = 16UL << 20U;
 constexpr std::string_view kTorchFolder = "torch";
 constexpr std::string_view kTrace = "torch/trace.json.gz";
+constexpr std::string_view kSnapshot = "torch/memory.pickle";
+// At the first allocation that failed.
+constexpr std::string_view kSnapshotOfFailure = "torch/memory-oom.pickle";
 constexpr std::string_view kFolder = "collector";
 // The control run's notes, in the bundle.
 constexpr std::string_view kControlLaunches = "stage1/launches";
@@ -173,6 +176,10 @@ capture::WorkloadRecording driver_calls_recording(const RunRequest& request,
   return recording;
 }
 
+bool asks_for_snapshot(const RunRequest& request) {
+  return request.options.torch.memory_snapshot && request.options.workload.uses_cuda;
+}
+
 capture::WorkloadRecording torch_recording(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
   auto recording =
@@ -184,6 +191,10 @@ capture::WorkloadRecording torch_recording(const RunRequest& request, const Arti
                     options.record_shapes, options.with_stack, options.profile_memory,
                     options.requests)}},
       recording.environment);
+  if (asks_for_snapshot(request)) {
+    recording.environment.emplace_back("LLMPROF_TORCH_MEMORY",
+                                       fs::absolute(bundle.path(kSnapshot)).string());
+  }
   return recording;
 }
 
@@ -230,7 +241,13 @@ capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifact
 }
 
 capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
-  return plan_of(kTorchFolder, request, torch_recording(request, bundle), kTrace);
+  auto plan = plan_of(kTorchFolder, request, torch_recording(request, bundle), kTrace);
+  if (asks_for_snapshot(request)) {
+    plan.files.emplace_back(kSnapshot);
+  } else if (request.options.torch.memory_snapshot) {
+    plan.notes.emplace_back("no memory snapshot of PyTorch: the workload does not use CUDA");
+  }
+  return plan;
 }
 
 capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
@@ -341,10 +358,24 @@ capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifac
   });
 }
 
+// A snapshot is no reason to fail: a program of one's own may not know how to write one.
+void add_snapshots(const RunRequest& request, const Artifacts& bundle,
+                   capture::CaptureResult& result) {
+  for (const std::string_view file : {kSnapshot, kSnapshotOfFailure}) {
+    if (path_exists(bundle.path(file))) result.files.emplace_back(file);
+  }
+  if (!asks_for_snapshot(request) || path_exists(bundle.path(kSnapshot))) return;
+  result.notes.info("no_memory_snapshot",
+                    "the workload wrote no memory snapshot of PyTorch; a program of your own must "
+                    "write it to the file in LLMPROF_TORCH_MEMORY (docs/workloads.md); "
+                    "torch.memory_snapshot=false asks for none");
+}
+
 capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
   return recorded([&](capture::CaptureResult& result) {
     bundle.make_folder(kTorchFolder);
     record(request, torch_recording(request, bundle), result);
+    add_snapshots(request, bundle, result);
     const fs::path trace = bundle.path(kTrace);
     if (path_exists(trace)) {
       result.files.emplace_back(kTrace);

@@ -19,6 +19,7 @@ import type { CompareApp } from "./app";
 import { budgetOf } from "./budgets";
 import { axisHead, ChangeAxis, differenceBar, intervalCell } from "./interval";
 import { kernelRowsOf, kernelTable, type KernelRow } from "./kernel_rows";
+import { memorySection } from "./memory";
 import { answer, intervalText, quantitiesOf, unitText, valueText } from "./quantities";
 import { requestsSection } from "./requests";
 
@@ -315,7 +316,7 @@ function mount(app: CompareApp): MountedView {
     damage(app),
     diff.aspects.filter((aspect) => aspect.blocking).map((aspect) => h("p", { class: "warning" }, aspect.text)),
     tiles(app),
-    (diff.stages.length > 0 || diff.requests) &&
+    (diff.stages.length > 0 || diff.requests || diff.memory) &&
       section(
         "What changed",
         h(
@@ -323,6 +324,7 @@ function mount(app: CompareApp): MountedView {
           { class: "why" },
           diff.requests && h("p", {}, prose(diff.requests.why)),
           diff.stages.map((stage) => h("p", {}, prose(stage.why))),
+          diff.memory?.why.map((why) => h("p", {}, prose(why))),
         ),
       ),
     gates(app),
@@ -330,6 +332,7 @@ function mount(app: CompareApp): MountedView {
     requestsSection(app),
     diff.stages.map((stage, index) => stageSection(app, stage, index)),
     h("div", { class: "rules" }, app.words.of("Stages and steps")),
+    memorySection(app),
     ranks(app),
     findings(app),
   );

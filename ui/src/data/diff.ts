@@ -10,6 +10,10 @@ export type ChangedKernel = KernelChange["base_kernels"][number];
 export type GateResult = Diff["gates"][number];
 export type RankDiff = Diff["ranks"][number];
 export type FindingChange = Diff["findings"][number];
+export type MemoryMomentChange = NonNullable<Diff["memory"]>["moments"][number];
+export type MemoryRowChange = MemoryMomentChange["rows"][number];
+export type PytorchMemoryChange = NonNullable<Diff["memory"]>["pytorch"][number];
+export type BytesChange = MemoryMomentChange["own"];
 export type RequestPartChange = NonNullable<Diff["requests"]>["parts"][number];
 
 export const msOf = (ns: number): number => ns / 1e6;

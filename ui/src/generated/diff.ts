@@ -31,6 +31,8 @@ export interface Diff {
   stages: Stages[];
   /** requests of a client, by what they spent their time on; null unless all runs have them */
   requests: Requests | null;
+  /** use of GPU memory; null unless a run recorded it or has a memory snapshot of PyTorch */
+  memory: Memory | null;
   /** findings that changed; gone and new ones first */
   findings: Findings[];
   /** groups of steps that were compared with each other */
@@ -138,7 +140,10 @@ export type AspectsAspect =
   | "schedule" /* when requests were sent, as by another seed (they are not compared) */
   | "prompts" /* prompt tokens of requests (they are not compared) */
   | "failed_requests" /* requests that did not complete */
-  | "output_tokens" /* output tokens of requests */;
+  | "output_tokens" /* output tokens of requests */
+  | "gpu_memory" /* the memory of the GPUs */
+  | "memory_ledger" /* whether the use of GPU memory was recorded */
+  | "memory_snapshot" /* whether there is a memory snapshot of PyTorch */;
 
 export interface Gates {
   /** rule as written */
@@ -147,12 +152,14 @@ export interface Gates {
   from: string;
   /** verdict on the rule */
   outcome: Verdict;
-  /** stage that it was measured in, or "requests"; empty if there is none */
+  /** stage that it was measured in, "requests", or the GPU for memory; empty if there is none */
   stage: string;
   /** limit of the difference over base (fraction) */
   relative_limit: number | null;
   /** limit of the difference; with both limits, only a difference beyond both fails (ms) */
   absolute_limit_ms: number | null;
+  /** absolute_limit_ms for memory (B) */
+  absolute_limit_bytes: number | null;
   /** null if a side does not have this quantity */
   measured: Comparisons | null;
   /** sentence that reports print */
@@ -160,10 +167,10 @@ export interface Gates {
 }
 
 export interface Comparisons {
-  /** as in profile.json; "all kernels" without stages; "requests" for a client's requests */
+  /** as in profile.json; "all kernels" without stages; "requests" for a client's requests; the GPU for memory */
   stage: string;
   /** what is compared; class.X: kernel time of that class, including overlap, per step, or per instance if the
-   * stage has no steps; part.X: time of requests that was spent on it */
+   * stage has no steps; part.X: time of requests that was spent on it; memory.X: of gate rules on GPU memory */
   quantity: ComparisonsQuantity;
   /** statistic that is compared */
   statistic: ComparisonsStatistic;
@@ -268,7 +275,29 @@ export type ComparisonsQuantity =
   | "class.quantise"
   | "class.communication"
   | "class.memset/memcpy"
-  | "class.other";
+  | "class.other"
+  | "memory.peak" /* used at the peak of the run, without other processes */
+  | "memory.after_load" /* used after loading, without other processes */
+  | "memory.steady_decode" /* used in the middle of the longest decode, without other processes */
+  | "memory.end" /* used at the end, without other processes */
+  | "memory.pytorch_peak" /* highest active bytes in PyTorch's memory snapshots */
+  | "memory.pytorch_reserved" /* highest reserved bytes in PyTorch's memory snapshots */
+  | "memory.other_processes" /* at the peak of the run */
+  | "memory.driver_reserved" /* at the peak of the run */
+  | "memory.context" /* at the peak of the run */
+  | "memory.weights" /* at the peak of the run */
+  | "memory.kv_cache" /* at the peak of the run */
+  | "memory.graphs" /* at the peak of the run */
+  | "memory.library_workspace" /* at the peak of the run */
+  | "memory.framework" /* at the peak of the run */
+  | "memory.allocations" /* at the peak of the run */
+  | "memory.pool" /* at the peak of the run */
+  | "memory.pool_unused" /* at the peak of the run */
+  | "memory.vmm" /* at the peak of the run */
+  | "memory.managed" /* at the peak of the run */
+  | "memory.rounding" /* at the peak of the run */
+  | "memory.profiler" /* at the peak of the run */
+  | "memory.rest" /* at the peak of the run */;
 
 export type ComparisonsStatistic =
   | "shift" /* Hodges-Lehmann: the median of all differences between the sides' values */
@@ -281,7 +310,8 @@ export type ComparisonsUnit =
   | "ms"
   | "tokens/s"
   | "fraction"
-  | "requests/s";
+  | "requests/s"
+  | "bytes";
 
 export type ComparisonsTimes =
   | "unwatched" /* times without profiling, from the same source on both sides */
@@ -306,7 +336,8 @@ export type ComparisonsMethod =
   | "as_recorded" /* single runs without profiling: assumed to vary like the recorded times */
   | "from_wall" /* interval of the wall time that it is computed from */
   | "paired_bootstrap" /* bootstrap over requests that were sent to both sides of one run each */
-  | "both_intervals" /* the sides' own intervals together */;
+  | "both_intervals" /* the sides' own intervals together */
+  | "counted" /* bytes of one run per side: taken as exact */;
 
 export type ComparisonsNoiseOf =
   | "runs"
@@ -517,11 +548,156 @@ export type RequestsPartsPart =
   | "delivery" /* from the results on the host to the client */
   | "not_recorded" /* outside of recording windows, or in passes that were not recorded */;
 
+export interface Memory {
+  /** runs in which the use of GPU memory was recorded */
+  base_ledgers: number;
+  /** base_ledgers for the new side */
+  new_ledgers: number;
+  /** runs with a memory snapshot of PyTorch */
+  base_snapshots: number;
+  /** base_snapshots for the new side */
+  new_snapshots: number;
+  /** moments that all runs of both sides have, by GPU */
+  moments: MemoryMoments[];
+  /** moments that only one side has */
+  left_out: MemoryLeftOut[];
+  /** figures of PyTorch's memory snapshots, by GPU; empty unless all runs have one */
+  pytorch: MemoryPytorch[];
+  /** what grew, in words */
+  why: string[];
+}
+
+export interface MemoryMoments {
+  /** the GPU */
+  device: string;
+  /** which moment */
+  kind: MemoryMomentsKind;
+  /** the stage of a stage_peak or steady_decode; null otherwise */
+  stage: string | null;
+  /** what is used or reserved, according to NVML: the sum of the rows */
+  used: MemoryMomentsUsed;
+  /** used, without the rows of other processes */
+  own: MemoryMomentsUsed;
+  /** what the memory is used for, largest difference first; the differences sum to that of used, exactly with one
+   * run per side */
+  rows: MemoryMomentsRows[];
+}
+
+export type MemoryMomentsKind =
+  | "after_load" /* the last reading before the first stage */
+  | "stage_peak" /* the reading of a stage with most memory in use */
+  | "steady_decode" /* the reading in the middle of the longest decode */
+  | "peak" /* the reading with most memory in use */
+  | "end" /* the last reading */;
+
+export interface MemoryMomentsUsed {
+  /** mean over runs; null if the base side has none (B) */
+  base_bytes: number | null;
+  /** mean over runs; null if the new side has none (B) */
+  new_bytes: number | null;
+  /** new minus base (B) */
+  difference_bytes: number;
+  /** lower end of the difference's 95 % interval; null unless a side has several runs (B) */
+  low_bytes: number | null;
+  /** upper end of the interval (B) */
+  high_bytes: number | null;
+  /** difference over base; null without a base (fraction) */
+  relative: number | null;
+  /** gone, new: only one side has it; smaller, larger: by at least 2 MiB, and beyond the interval of several runs */
+  change: MemoryMomentsUsedChange;
+}
+
+export type MemoryMomentsUsedChange =
+  | "gone"
+  | "new"
+  | "smaller" /* by more than the threshold */
+  | "larger" /* by more than the threshold */
+  | "same";
+
+export interface MemoryMomentsRows {
+  /** what the memory is used for, as in memory_ledger of profile.json */
+  part: MemoryMomentsRowsPart;
+  /** the library that allocated it; empty if unknown, or if none did */
+  owner: string;
+  /** mean over runs; null if the base side has none (B) */
+  base_bytes: number | null;
+  /** mean over runs; null if the new side has none (B) */
+  new_bytes: number | null;
+  /** new minus base (B) */
+  difference_bytes: number;
+  /** lower end of the difference's 95 % interval; null unless a side has several runs (B) */
+  low_bytes: number | null;
+  /** upper end of the interval (B) */
+  high_bytes: number | null;
+  /** difference over base; null without a base (fraction) */
+  relative: number | null;
+  /** gone, new: only one side has it; smaller, larger: by at least 2 MiB, and beyond the interval of several runs */
+  change: MemoryMomentsUsedChange;
+}
+
+export type MemoryMomentsRowsPart =
+  | "other_processes" /* processes other than the recorded one */
+  | "driver_reserved" /* what the driver keeps for itself */
+  | "context" /* the CUDA context and the code of loaded modules */
+  | "weights" /* allocations of the size of the model's weights */
+  | "kv_cache" /* allocations of the size of the model's KV cache */
+  | "graphs" /* instantiated CUDA graphs */
+  | "library_workspace" /* allocations of NVIDIA's libraries */
+  | "framework" /* what a framework's allocator holds, whatever the program uses of it */
+  | "allocations" /* other allocations, by the library that made them */
+  | "pool" /* allocations in pools (cudaMallocAsync) */
+  | "pool_unused" /* free memory of pools */
+  | "vmm" /* virtual memory (cuMemCreate), as expandable segments of PyTorch */
+  | "managed" /* managed memory on the GPU */
+  | "rounding" /* what the driver adds to allocations: it gives out 2 MiB at a time */
+  | "profiler" /* buffers of CUPTI */
+  | "rest" /* used, but explained by nothing above; negative if the rows explain more */;
+
+export interface MemoryLeftOut {
+  /** the side that has it in all its runs */
+  side: DamageSide;
+  /** the GPU */
+  device: string;
+  /** which moment */
+  kind: MemoryMomentsKind;
+  /** the stage of a stage_peak or steady_decode; null otherwise */
+  stage: string | null;
+}
+
+export interface MemoryPytorch {
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** which figure; the largest of a run's snapshots */
+  figure: MemoryPytorchFigure;
+  /** mean over runs; null if the base side has none (B) */
+  base_bytes: number | null;
+  /** mean over runs; null if the new side has none (B) */
+  new_bytes: number | null;
+  /** new minus base (B) */
+  difference_bytes: number;
+  /** lower end of the difference's 95 % interval; null unless a side has several runs (B) */
+  low_bytes: number | null;
+  /** upper end of the interval (B) */
+  high_bytes: number | null;
+  /** difference over base; null without a base (fraction) */
+  relative: number | null;
+  /** gone, new: only one side has it; smaller, larger: by at least 2 MiB, and beyond the interval of several runs */
+  change: MemoryMomentsUsedChange;
+}
+
+export type MemoryPytorchFigure =
+  | "peak_active" /* highest active bytes */
+  | "peak_reserved" /* highest reserved bytes */
+  | "reserved" /* held from the driver at the snapshot */
+  | "allocated" /* blocks in use at the snapshot */
+  | "inactive" /* reserved but not active at the snapshot */
+  | "private_pools" /* reserved by private pools at the snapshot */;
+
 export interface Findings {
   /** as in profile.json */
   kind: FindingsKind;
   /** kind of change */
-  change: FindingsChange;
+  change: MemoryMomentsUsedChange;
   /** stage that it belongs to */
   stage: string | null;
   /** as in profile.json */
@@ -572,14 +748,13 @@ export type FindingsKind =
   | "requests_preempted" /* requests that had started wait outside of every batch */
   | "requests_delivered_late" /* tokens of requests take long from the host's results to the client */
   | "requests_at_low_clocks" /* steps of requests take longer while heat or power lowers the clocks */
-  | "requests_in_communication" /* requests wait for communication between GPUs, or for other ranks */;
-
-export type FindingsChange =
-  | "gone"
-  | "new"
-  | "smaller" /* by more than the threshold */
-  | "larger" /* by more than the threshold */
-  | "same";
+  | "requests_in_communication" /* requests wait for communication between GPUs, or for other ranks */
+  /* an allocation of PyTorch failed although the memory that it held free would have sufficed */
+  | "memory_allocation_failed"
+  | "memory_reserved_unused" /* memory that PyTorch held and did not use when it needed most */
+  | "memory_graph_pools" /* private pools (CUDA graphs, torch.cuda.MemPool) hold much memory that they do not use */
+  | "memory_pool_unused" /* free memory in CUDA's memory pools (cudaMallocAsync) at the peak */
+  | "memory_leak" /* memory that grows with every request; owner is the library that allocates it */;
 
 export interface Groups {
   /** stage that they belong to */

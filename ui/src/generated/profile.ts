@@ -1253,6 +1253,10 @@ export interface MemoryLedger {
   moments: MemoryLedgerMoments[];
   /** what the memory is used for, by moment */
   rows: MemoryLedgerRows[];
+  /** what is left, by GPU */
+  headroom: MemoryLedgerHeadroom[];
+  /** memory that grew from request to request, most first */
+  growth: MemoryLedgerGrowth[];
   /** memory over time, by GPU: in each of up to 500 stretches of equal length the reading with most memory in use,
    * and those of the moments, the first and the last */
   timeline: MemoryLedgerTimeline[];
@@ -1343,6 +1347,44 @@ export type MemoryLedgerRowsBasis =
   | "model_size" /* recorded, and of the size that follows from the model's configuration */
   | "difference" /* growth between readings that no recorded allocation explains */
   | "remainder" /* what is used minus all other rows */;
+
+export interface MemoryLedgerHeadroom {
+  /** the GPU */
+  device: string;
+  /** free memory of the GPU at the peak (B) */
+  free_bytes: number;
+  /** what the KV cache takes for one token of one sequence; null without a model (B) */
+  bytes_per_token: number | null;
+  /** tokens whose KV cache fits into free_bytes; null without a model */
+  tokens_left: number | null;
+  /** tokens that fit into the kv_cache of the peak; null if no allocation is known as such */
+  cache_tokens: number | null;
+  /** requests over which growth was followed: instances of prefill after warm-up; 0 if fewer than 20 */
+  requests: number;
+}
+
+export interface MemoryLedgerGrowth {
+  /** the GPU */
+  device: string;
+  /** what the memory is used for */
+  part: MemoryLedgerRowsPart;
+  /** the library that allocated it; empty if unknown */
+  owner: string;
+  /** requests after which more was allocated than before */
+  increases: number;
+  /** growth from the first to the last of these requests (B) */
+  grown_bytes: number;
+  /** growth per request: the median slope of all pairs of requests (B) */
+  per_request_bytes: number;
+  /** lower end of its 95 % interval (B) */
+  per_request_lower_bytes: number;
+  /** upper end of its 95 % interval (B) */
+  per_request_upper_bytes: number;
+  /** whether it grew at least five times, also in the last third of the requests, and the interval excludes 0 */
+  leak: boolean;
+  /** requests until the memory that is free at the peak is used up, at per_request_bytes; null if it is no leak */
+  requests_left: number | null;
+}
 
 export interface MemoryLedgerTimeline {
   /** index in gpus */
@@ -2112,7 +2154,7 @@ export interface Findings {
   title: string;
   /** numbers, with their denominators */
   evidence: string;
-  /** potential saving per unit, upper bound; null if the capture hides it (ms) */
+  /** potential saving per unit, upper bound; null if the capture hides it, and for findings on memory (ms) */
   recoverable_ms: number | null;
   /** potential saving over all measured instances of the stage; for a finding on requests, share_of_wall of the
    * time in which requests were in flight; findings are sorted by it (ms) */
@@ -2131,7 +2173,7 @@ export interface Findings {
    * (fraction) */
   share_of_wall: number;
   /** distinguishes findings of one kind and stage: for host_stall_repeated the GPU work before and after the gaps;
-   * otherwise null */
+   * for findings on memory the GPU; otherwise null */
   subject: string | null;
   /** values in the evidence, by name */
   values: FindingsValues[];
@@ -2186,7 +2228,13 @@ export type FindingsKind =
   | "requests_preempted" /* requests that had started wait outside of every batch */
   | "requests_delivered_late" /* tokens of requests take long from the host's results to the client */
   | "requests_at_low_clocks" /* steps of requests take longer while heat or power lowers the clocks */
-  | "requests_in_communication" /* requests wait for communication between GPUs, or for other ranks */;
+  | "requests_in_communication" /* requests wait for communication between GPUs, or for other ranks */
+  /* an allocation of PyTorch failed although the memory that it held free would have sufficed */
+  | "memory_allocation_failed"
+  | "memory_reserved_unused" /* memory that PyTorch held and did not use when it needed most */
+  | "memory_graph_pools" /* private pools (CUDA graphs, torch.cuda.MemPool) hold much memory that they do not use */
+  | "memory_pool_unused" /* free memory in CUDA's memory pools (cudaMallocAsync) at the peak */
+  | "memory_leak" /* memory that grows with every request; owner is the library that allocates it */;
 
 export interface FindingsValues {
   /** stable name; may occur with several texts */

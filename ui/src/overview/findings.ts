@@ -15,10 +15,15 @@ function perUnit(finding: Finding): string {
   return finding.traced_part ? `in the ${finding.unit}` : `per ${finding.unit}`;
 }
 
+/** Of GPU memory: it has bytes, no time. */
+const isOfMemory = (finding: Finding): boolean => finding.kind.startsWith("memory_");
+
 function findingItem(app: App, finding: Finding): HTMLElement {
   const saving =
     finding.recoverable_ms === null
-      ? "not known"
+      ? isOfMemory(finding)
+        ? h("span", { class: "muted" }, "memory")
+        : "not known"
       : [
           "up to ",
           figure(ms(finding.recoverable_ms), finding.recoverable_ms, `ms ${perUnit(finding)}, upper bound`),

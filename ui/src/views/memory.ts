@@ -5,6 +5,7 @@ import { note, notKnown, select } from "../dom/parts";
 import { count } from "../format/figures";
 import { ledgerSection, type LedgerSection } from "../memory/ledger_section";
 import type { Ledger } from "../memory/model";
+import { outlookSection } from "../memory/outlook_tables";
 import { snapshotSections } from "../memory/snapshot_section";
 import { memoryWords } from "../memory/words";
 import type { Profile } from "../data/profile";
@@ -80,6 +81,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         }),
       ),
     holder,
+    ledger && outlookSection(words, ledger),
     inside?.element,
   );
   const leave = () => {

@@ -131,7 +131,35 @@ def _capture(graph, capture_error_mode):
     yield
 
 
+class _Memory:
+    def __init__(self):
+        self.observer = None
+
+    def _record_memory_history(self, enabled="all", context="all", stacks="all", max_entries=None):
+        events.append("memory history ends" if enabled is None else f"memory history {stacks} {max_entries}")
+
+    def _dump_snapshot(self, path):
+        events.append("memory snapshot")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("a pickle")
+
+    def attach(self, observer):
+        self.observer = observer
+
+
+memory = _Memory()
+_C = types.SimpleNamespace(_cuda_attach_out_of_memory_observer=memory.attach)
+
+
+def run_out_of_memory():
+    if memory.observer:
+        memory.observer(0, 1 << 30, 8 << 30, 0)
+    raise OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB")
+
+
 cuda = types.SimpleNamespace(
+    init=lambda: events.append("cuda init"),
+    memory=memory,
     is_available=lambda: True,
     device_count=lambda: 1,
     set_device=lambda _: None,

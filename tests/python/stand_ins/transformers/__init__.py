@@ -117,7 +117,7 @@ class GreedyModel:
     @staticmethod
     def from_config(config, **_):
         if getattr(config, "too_large", False):
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB")
+            torch.run_out_of_memory()
         return Model(config)
 
 

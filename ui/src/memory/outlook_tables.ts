@@ -1,0 +1,109 @@
+// What is left of GPU memory at its peak, and what grows from request to request.
+import { h } from "../dom/dom";
+import { note, section } from "../dom/parts";
+import { table } from "../dom/table";
+import { bytes, count } from "../format/figures";
+import type { Ledger } from "./model";
+import { partLabel, type MemoryWords } from "./words";
+
+type Headroom = Ledger["headroom"][number];
+type Growth = Ledger["growth"][number];
+
+function headroomTable(rows: Headroom[]): HTMLElement {
+  return table<Headroom>({
+    caption: "What is left of GPU memory at its peak",
+    rows,
+    sort: "-free",
+    fit: true,
+    columns: [
+      { id: "device", title: "device", value: (row) => row.device, heads: true },
+      { id: "free", title: "free", of: "B, at the peak", value: (row) => row.free_bytes, format: bytes },
+      { id: "per-token", title: "KV cache per token", of: "B", value: (row) => row.bytes_per_token, format: bytes },
+      {
+        id: "tokens",
+        title: "tokens that fit",
+        of: "tokens whose KV cache fits into the free memory",
+        value: (row) => row.tokens_left,
+        format: count,
+      },
+      {
+        id: "cache",
+        title: "tokens of the KV cache",
+        of: "tokens that the allocated KV cache holds",
+        value: (row) => row.cache_tokens,
+        format: count,
+      },
+      {
+        id: "requests",
+        title: "requests followed",
+        of: "requests over which growth was followed",
+        value: (row) => row.requests,
+        format: count,
+      },
+    ],
+  }).element;
+}
+
+function growthTable(words: MemoryWords, rows: Growth[]): HTMLElement {
+  const perRequest = "B per request";
+  return table<Growth>({
+    caption: "GPU memory that grew from request to request",
+    rows,
+    sort: "-grown",
+    fit: true,
+    columns: [
+      { id: "device", title: "device", value: (row) => row.device, heads: true },
+      {
+        id: "part",
+        title: "used for",
+        value: (row) => words.palette.label(row.part),
+        cell: (row) => partLabel(words, row.part),
+      },
+      { id: "owner", title: "by", of: "the library that allocated it", value: (row) => row.owner },
+      { id: "times", title: "grew", of: "requests after which it was more", value: (row) => row.increases, format: count },
+      { id: "grown", title: "grew by", of: "B", value: (row) => row.grown_bytes, format: bytes },
+      { id: "slope", title: "per request", of: perRequest, value: (row) => row.per_request_bytes, format: bytes },
+      {
+        id: "lower",
+        title: "at least",
+        of: `${perRequest}, lower end of the 95 % interval`,
+        value: (row) => row.per_request_lower_bytes,
+        format: bytes,
+      },
+      {
+        id: "upper",
+        title: "at most",
+        of: `${perRequest}, upper end of the 95 % interval`,
+        value: (row) => row.per_request_upper_bytes,
+        format: bytes,
+      },
+      { id: "leak", title: "leak", value: (row) => (row.leak ? "yes" : "no") },
+      {
+        id: "left",
+        title: "requests until full",
+        of: "requests until the memory that is free at the peak is used up",
+        value: (row) => row.requests_left,
+        format: count,
+      },
+    ],
+  }).element;
+}
+
+/** Null if nothing is known. */
+export function outlookSection(words: MemoryWords, ledger: Ledger): HTMLElement | null {
+  if (ledger.headroom.length === 0) return null;
+  return section(
+    "What is left",
+    headroomTable(ledger.headroom),
+    ledger.growth.length > 0 &&
+      h(
+        "div",
+        {},
+        note(
+          "A leak grew at least five times, also in the last third of the requests, and the interval excludes 0. " +
+            "The first fifth of the requests, in which allocators fill their caches, does not count.",
+        ),
+        growthTable(words, ledger.growth),
+      ),
+  );
+}
