@@ -42,7 +42,7 @@ MemoryLedger with_pool(double in_use, double unused) {
   return ledger;
 }
 
-double number(const profile::Finding& finding, std::string_view name) {
+double number_in(const profile::Finding& finding, std::string_view name) {
   const auto* value = profile::find_value(finding.values, name);
   return value == nullptr ? -1 : value->value.value_or(-1);
 }
@@ -53,9 +53,9 @@ TEST(MemoryFindings, UnusedMemoryCountsWhenMostIsNeeded) {
   EXPECT_EQ(findings[0].kind, FindingKind::memory_reserved_unused);
   EXPECT_EQ(findings[0].subject, "cuda:0");
   EXPECT_FALSE(findings[0].stage || findings[0].saving || findings[0].total_saving);
-  EXPECT_EQ(number(findings[0], "unused"), 2 * kGiB);
-  EXPECT_DOUBLE_EQ(number(findings[0], "share_of_reserved"), 0.25);
-  EXPECT_DOUBLE_EQ(number(findings[0], "share_of_gpu"), 2.0 / 80);
+  EXPECT_EQ(number_in(findings[0], "unused"), 2 * kGiB);
+  EXPECT_DOUBLE_EQ(number_in(findings[0], "share_of_reserved"), 0.25);
+  EXPECT_DOUBLE_EQ(number_in(findings[0], "share_of_gpu"), 2.0 / 80);
   // Little of much, and much of little.
   EXPECT_TRUE(find_memory_findings(with_peak(75 * kGiB, 80 * kGiB), {}).empty());
   EXPECT_TRUE(find_memory_findings(with_peak(0.1 * kGiB, 0.3 * kGiB), {}).empty());
@@ -81,9 +81,9 @@ TEST(MemoryFindings, ALeakIsOneAndGrowthIsNot) {
   const auto findings = find_memory_findings({}, ledger);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, FindingKind::memory_leak);
-  EXPECT_EQ(number(findings[0], "per_request"), 1e6);
-  EXPECT_EQ(number(findings[0], "requests"), 48);
-  EXPECT_EQ(number(findings[0], "requests_left"), 7);
+  EXPECT_EQ(number_in(findings[0], "per_request"), 1e6);
+  EXPECT_EQ(number_in(findings[0], "requests"), 48);
+  EXPECT_EQ(number_in(findings[0], "requests_left"), 7);
 }
 
 TEST(MemoryFindings, PrivatePoolsThatUseWhatTheyHoldAreFine) {
@@ -102,9 +102,9 @@ TEST(MemoryFindings, PrivatePoolsThatUseWhatTheyHoldAreFine) {
   const auto findings = find_memory_findings(memory, {});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, FindingKind::memory_graph_pools);
-  EXPECT_EQ(number(findings[0], "pools"), 2);
-  EXPECT_EQ(number(findings[0], "unused"), 2 * kGiB);
-  EXPECT_EQ(number(findings[0], "share_of_gpu"), -1);
+  EXPECT_EQ(number_in(findings[0], "pools"), 2);
+  EXPECT_EQ(number_in(findings[0], "unused"), 2 * kGiB);
+  EXPECT_EQ(number_in(findings[0], "share_of_gpu"), -1);
   memory.pools[2].inactive = memory.pools[1].inactive = {0};
   EXPECT_TRUE(find_memory_findings(memory, {}).empty());
 }
@@ -125,8 +125,8 @@ TEST(MemoryFindings, FailuresForWantOfMemoryAreNone) {
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0].kind, FindingKind::memory_allocation_failed);
   EXPECT_EQ(profile::find_text(findings[0].values, "cause"), "fragmentation");
-  EXPECT_EQ(number(findings[0], "failures"), 2);
-  EXPECT_EQ(number(findings[0], "requested"), 2 * kGiB);
+  EXPECT_EQ(number_in(findings[0], "failures"), 2);
+  EXPECT_EQ(number_in(findings[0], "requested"), 2 * kGiB);
   EXPECT_EQ(profile::find_text(findings[1].values, "cause"), "other_pools");
 }
 
@@ -134,7 +134,7 @@ TEST(MemoryFindings, FreeMemoryOfCudasPoolsIsFoundAtThePeak) {
   const auto findings = find_memory_findings({}, with_pool(kGiB, 8 * kGiB));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].kind, FindingKind::memory_pool_unused);
-  EXPECT_DOUBLE_EQ(number(findings[0], "share_of_gpu"), 0.1);
+  EXPECT_DOUBLE_EQ(number_in(findings[0], "share_of_gpu"), 0.1);
   EXPECT_TRUE(find_memory_findings({}, with_pool(kGiB, 0.2 * kGiB)).empty());
   EXPECT_TRUE(find_memory_findings({}, {}).empty());
 }

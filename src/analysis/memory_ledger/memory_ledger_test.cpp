@@ -245,7 +245,7 @@ profile::MemoryLedger after_requests(size_t requests, const auto& grow,
                                      const llm::ModelSpec* model = nullptr) {
   RecordedMemory memory;
   Stages stages;
-  stages.stages.push_back({.name = "prefill"});
+  stages.stages.emplace_back().name = "prefill";
   memory.read(0, 0, Moment::before_context);
   memory.add(1, {.address = kVirtual, .bytes = 2 * kMebibyte});
   for (size_t request = 0; request < requests; ++request) {
