@@ -247,7 +247,7 @@ profile::MemoryLedger after_requests(size_t requests, const auto& grow,
   Stages stages;
   stages.stages.emplace_back().name = "prefill";
   memory.read(0, 0, Moment::before_context);
-  memory.add(1, {.address = kVirtual, .bytes = 2 * kMebibyte});
+  memory.add(1, {.address = kVirtual, .bytes = 1'000'000});
   for (size_t request = 0; request < requests; ++request) {
     const auto start = static_cast<Nanoseconds>(request + 1) * kSecond;
     StageInstance& instance = stages.instances.emplace_back();
