@@ -18,6 +18,7 @@ RUNS = {
     "requests": [DATA / "collector_log" / "served.llmtrace", DATA / "requests" / "served.json"],
     "memory": [DATA / "torch_memory" / "decode_protocol4.pickle", DATA / "torch_memory" / "too_large_protocol2.pickle"],
     "allocations": [DATA / "collector_log" / "memory.llmtrace"],
+    "leak": [DATA / "h200-memory-growth" / "leak_pytorch.llmtrace.gz"],
     "totals": [DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv"],
 }
 # Where profile.json has a table's rows: lists, or values by name, in each other; the columns that identify the lists

@@ -92,7 +92,38 @@ export function withLedger(profile) {
   const instances = made.stages.flatMap((stage) => stage.instances);
   const first = Math.min(...instances.map((each) => each.start_ns));
   const last = Math.max(...instances.map((each) => each.start_ns + each.wall_ms * 1e6));
-  const ledger = { events: 1234, readings: 5678, gpus: [], moments: [], rows: [], timeline: [] };
+  const ledger = {
+    events: 1234,
+    readings: 5678,
+    gpus: [],
+    moments: [],
+    rows: [],
+    headroom: [
+      {
+        device: "cuda:1",
+        free_bytes: 61_000_000_000,
+        bytes_per_token: 32_768,
+        tokens_left: 1_861_572,
+        cache_tokens: 16_384,
+        requests: 48,
+      },
+    ],
+    growth: [
+      {
+        device: "cuda:1",
+        part: "framework",
+        owner: "PyTorch",
+        increases: 21,
+        grown_bytes: 50_331_648,
+        per_request_bytes: 1_048_576,
+        per_request_lower_bytes: 1_006_632.96,
+        per_request_upper_bytes: 1_048_577,
+        leak: true,
+        requests_left: 58_174,
+      },
+    ],
+    timeline: [],
+  };
   const before = Math.max(LOAD_MS, (last - first) / 1e6);
   const spanMs = before + (last - first) / 1e6 + 200;
   addGpu(ledger, instances[0].device, first - before * 1e6, spanMs, 1);

@@ -251,3 +251,17 @@ test("a ledger and a snapshot are shown together; without both there is no view"
   assert.ok(!views.includes("#memory"), views);
   await close(without);
 });
+
+test("what is left and what leaks are tables", async () => {
+  const opened = await open(madePage, "#memory");
+  const cells = (caption) =>
+    opened.page.$$eval(`table:has(caption:text("${caption}")) tbody tr`, (rows) =>
+      rows.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())),
+    );
+  const [left] = await cells("What is left of GPU memory at its peak");
+  assert.deepEqual(left, ["cuda:1", "61.00 GB", "32.77 kB", "1,861,572", "16,384", "48"]);
+  const [growth] = await cells("GPU memory that grew from request to request");
+  assert.equal(growth[0], "cuda:1");
+  assert.deepEqual(growth.slice(-2), ["yes", "58,174"]);
+  await close(opened);
+});
