@@ -60,7 +60,13 @@ function growthTable(words: MemoryWords, rows: Growth[]): HTMLElement {
         cell: (row) => partLabel(words, row.part),
       },
       { id: "owner", title: "by", of: "the library that allocated it", value: (row) => row.owner },
-      { id: "times", title: "grew", of: "requests after which it was more", value: (row) => row.increases, format: count },
+      {
+        id: "times",
+        title: "grew",
+        of: "requests after which it was more",
+        value: (row) => row.increases,
+        format: count,
+      },
       { id: "grown", title: "grew by", of: "B", value: (row) => row.grown_bytes, format: bytes },
       { id: "slope", title: "per request", of: perRequest, value: (row) => row.per_request_bytes, format: bytes },
       {
