@@ -93,12 +93,11 @@ std::vector<Damage> find_damage(const Sides& sides) {
 }
 
 // What a rule on memory compares.
-std::vector<Comparison> memory_of_rule(const Sides& sides, const Rule& rule,
-                                       const Judging& judging) {
+MemoryByGpu memory_of_rule(const Sides& sides, const Rule& rule, const Judging& judging) {
   if (!rule.quantity.is_of_memory()) return {};
-  std::vector<Comparison> found = compare_memory(sides, rule.quantity, judging.threshold);
+  MemoryByGpu found = compare_memory(sides, rule.quantity, judging.threshold);
   if (!judging.withheld) return found;
-  for (Comparison& comparison : found) {
+  for (Comparison& comparison : found.compared) {
     comparison.why_not = judging.withheld;
     withhold(comparison);
   }
@@ -216,8 +215,7 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
     requests.reset();
   }
   for (const Rule& rule : options.rules) {
-    const auto memory =
-        comparable ? memory_of_rule(sides, rule, judging) : std::vector<Comparison>();
+    const auto memory = comparable ? memory_of_rule(sides, rule, judging) : MemoryByGpu();
     auto results = evaluate(rule, quantities, requests ? &*requests : nullptr, memory);
     std::ranges::move(results, std::back_inserter(diff.gates));
   }

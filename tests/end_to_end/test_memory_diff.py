@@ -116,10 +116,25 @@ class Ledgers(Sides):
         gates = self.gates(self.base, without, "memory.peak<=+1%", "memory.pytorch_peak<=+1%", exit_code=3)
         peak = gates["memory.peak<=+1%"]
         self.assertEqual((peak["outcome"], peak["measured"]), ("cannot_tell", None))
-        self.assertEqual(peak["text"], "the new side does not have a recorded use of GPU memory (llmprof's collector) "
+        self.assertEqual(peak["text"], "cuda:0: the new side does not have a recorded use of GPU memory (llmprof's "
+                         "collector) "
                          "in all its runs")
         self.assertIn("neither side has a memory snapshot", gates["memory.pytorch_peak<=+1%"]["text"])
         self.assertIn("1 of 1 run of the new side has no recorded use of GPU memory", self.markdown)
+
+    def test_a_gpu_on_one_side_only_is_no_pass(self):
+        profile = json.loads((self.base / "profile.json").read_text(encoding="utf-8"))
+        ledger = profile["memory_ledger"]
+        more = [{**moment, "device": "cuda:1"} for moment in ledger["moments"]]
+        rows = [{**row, "moment": row["moment"] + len(more)} for row in ledger["rows"]]
+        ledger["moments"] += more
+        ledger["rows"] += rows
+        two = self.folder / "two_gpus.json"
+        two.write_text(json.dumps(profile), encoding="utf-8")
+        diff = self.diff(two, self.base, "--gate", "memory.peak<=+1%", exit_code=3)
+        self.assertEqual([(gate["stage"], gate["outcome"]) for gate in diff["gates"]],
+                         [("cuda:0", "pass"), ("cuda:1", "cannot_tell")])
+        self.assertIn("cuda:1: both sides have", diff["gates"][1]["text"])
 
     def test_gpus_of_another_size_are_a_note(self):
         profile = json.loads((self.base / "profile.json").read_text(encoding="utf-8"))

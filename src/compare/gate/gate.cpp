@@ -191,8 +191,7 @@ Result<Rule> parse_rule(std::string_view text, std::string_view from) {
 }
 
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
-                                 const RequestQuantities* requests,
-                                 std::span<const Comparison> memory) {
+                                 const RequestQuantities* requests, const MemoryByGpu& memory) {
   std::vector<GateResult> results;
   const auto add = [&](std::string_view stage, Comparison measured) {
     GateResult& result = results.emplace_back(result_of(rule));
@@ -205,7 +204,11 @@ std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantiti
       add(kRequests, std::move(*measured));
     }
   }
-  for (const Comparison& of_gpu : memory) add(of_gpu.stage, of_gpu);
+  for (const Comparison& of_gpu : memory.compared) add(of_gpu.stage, of_gpu);
+  for (const std::string& gpu : memory.missing) {
+    results.push_back(result_of(rule));
+    results.back().stage = gpu;
+  }
   for (const StageQuantities& stage : stages) {
     if (rule.quantity.is_of_memory()) break;
     if (rule.stage && *rule.stage != stage.stage()) continue;

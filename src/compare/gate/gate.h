@@ -31,11 +31,17 @@ struct Rule {
 // signed: +2%, -5%, +0.2ms, +30us; of memory, +1%, +200MiB, +1.5GB. Errors are of kind usage.
 Result<Rule> parse_rule(std::string_view text, std::string_view from);
 
+// What a rule on memory found.
+struct MemoryByGpu {
+  std::vector<Comparison> compared;
+  std::vector<std::string> missing;  // GPUs that only some of the runs have
+};
+
 // One result per rule and matching stage, or GPU for memory; a rule whose quantity none has is
 // `cannot_tell`. `requests` is null if a side has none.
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages,
                                  const RequestQuantities* requests = nullptr,
-                                 std::span<const Comparison> memory = {});
+                                 const MemoryByGpu& memory = {});
 
 Verdict verdict_of(std::span<const GateResult> results);
 

@@ -305,6 +305,11 @@ constexpr LedgerMomentKind moment_of(MemoryFigure figure) {
   return LedgerMomentKind::peak;
 }
 
+// Parts are compared at the peak.
+LedgerMomentKind moment_of(ComparedQuantity quantity) {
+  return quantity.memory ? moment_of(*quantity.memory) : LedgerMomentKind::peak;
+}
+
 std::optional<PytorchMemory> pytorch_figure(ComparedQuantity quantity) {
   if (quantity.memory == MemoryFigure::pytorch_peak) return PytorchMemory::peak_active;
   if (quantity.memory == MemoryFigure::pytorch_reserved) return PytorchMemory::peak_reserved;
@@ -327,8 +332,7 @@ std::vector<SidesOfDevice> pytorch_sides(const Sides& sides, PytorchMemory figur
 }
 
 std::vector<SidesOfDevice> ledger_sides(const Sides& sides, ComparedQuantity quantity) {
-  const LedgerMomentKind kind =
-      quantity.memory ? moment_of(*quantity.memory) : LedgerMomentKind::peak;
+  const LedgerMomentKind kind = moment_of(quantity);
   const auto bytes = [&](const MomentOfRun& run) -> std::optional<double> {
     if (!quantity.ledger_part) return without_others(run);
     const auto sum =
@@ -344,6 +348,27 @@ std::vector<SidesOfDevice> ledger_sides(const Sides& sides, ComparedQuantity qua
         {key.device, values_of(moments_of(sides.base, key), bytes), values_of(now, bytes)});
   }
   return found;
+}
+
+// GPUs of any run that are not compared.
+std::vector<std::string> missing_gpus(const Sides& sides, ComparedQuantity quantity,
+                                      const std::vector<Comparison>& compared) {
+  std::set<std::string> all;
+  const bool of_pytorch = pytorch_figure(quantity).has_value();
+  for (const auto* side : {&sides.base, &sides.now}) {
+    for (const Run& run : *side) {
+      if (of_pytorch && run.profile.memory) {
+        for (const MemoryDevice& device : run.profile.memory->devices) all.insert(device.device);
+      }
+      if (!of_pytorch && run.profile.memory_ledger) {
+        for (const LedgerMoment& moment : run.profile.memory_ledger->moments) {
+          if (moment.kind == moment_of(quantity)) all.insert(moment.device);
+        }
+      }
+    }
+  }
+  for (const Comparison& each : compared) all.erase(each.stage);
+  return {all.begin(), all.end()};
 }
 
 }  // namespace
@@ -364,18 +389,18 @@ std::optional<MemoryDiff> diff_memory(const Sides& sides) {
   return diff;
 }
 
-std::vector<Comparison> compare_memory(const Sides& sides, ComparedQuantity quantity,
-                                       double threshold) {
+MemoryByGpu compare_memory(const Sides& sides, ComparedQuantity quantity, double threshold) {
   const auto pytorch = pytorch_figure(quantity);
-  std::vector<Comparison> found;
+  MemoryByGpu found;
   for (const SidesOfDevice& each :
        pytorch ? pytorch_sides(sides, *pytorch) : ledger_sides(sides, quantity)) {
     Comparison& compared =
-        found.emplace_back(bytes_between(with_zeros(each.base), with_zeros(each.now)));
+        found.compared.emplace_back(bytes_between(with_zeros(each.base), with_zeros(each.now)));
     compared.stage = each.device;
     compared.quantity = quantity;
     judge(threshold, compared);
   }
+  found.missing = missing_gpus(sides, quantity, found.compared);
   return found;
 }
 

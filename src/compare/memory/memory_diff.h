@@ -1,8 +1,8 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
+#include "compare/gate/gate.h"
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
 
@@ -14,7 +14,6 @@ std::optional<MemoryDiff> diff_memory(const Sides& sides);
 
 // A quantity of memory, once for each GPU that all runs of both sides have; the stage is the GPU.
 // A single run per side is compared as it is: its bytes are counted, not sampled.
-std::vector<Comparison> compare_memory(const Sides& sides, ComparedQuantity quantity,
-                                       double threshold);
+MemoryByGpu compare_memory(const Sides& sides, ComparedQuantity quantity, double threshold);
 
 }  // namespace llmprof::compare

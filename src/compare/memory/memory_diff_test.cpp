@@ -68,7 +68,7 @@ const MemoryRowChange& row_of(const MemoryMomentChange& moment, LedgerPart part,
 
 std::vector<Comparison> compared(const std::vector<Run>& base, const std::vector<Run>& now,
                                  ComparedQuantity quantity) {
-  return compare_memory({base, now}, quantity, kDefaultThreshold);
+  return compare_memory({base, now}, quantity, kDefaultThreshold).compared;
 }
 
 TEST(MemoryDiff, RowsSumToTheDifference) {
@@ -178,9 +178,27 @@ GateResult gate(const std::vector<compare::Run>& base, const std::vector<compare
   const auto parsed = parse_rule(rule, "here");
   EXPECT_TRUE(parsed) << rule;
   const auto measured = compared(base, now, parsed->quantity);
-  const auto results = evaluate(*parsed, {}, nullptr, measured);
+  const auto results = evaluate(*parsed, {}, nullptr, {measured, {}});
   EXPECT_EQ(results.size(), std::max<size_t>(measured.size(), 1));
   return results.front();
+}
+
+TEST(MemoryGate, CannotTellOfAGpuThatOneSideLacks) {
+  compare::Run two = run_with({});
+  for (auto& moment : two.profile.memory_ledger->moments) moment.device = "cuda:1";
+  const std::vector<compare::Run> base{run_with({})};
+  const std::vector<compare::Run> now{two};
+  const MemoryByGpu found =
+      compare_memory({base, now}, memory_of(MemoryFigure::peak), kDefaultThreshold);
+  EXPECT_TRUE(found.compared.empty());
+  EXPECT_EQ(found.missing, (std::vector<std::string>{"cuda:0", "cuda:1"}));
+  const auto rule = parse_rule("memory.peak<=+1%", "here");
+  ASSERT_TRUE(rule);
+  const auto results = evaluate(*rule, {}, nullptr, found);
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[1].stage, "cuda:1");
+  EXPECT_EQ(results[1].outcome, Verdict::cannot_tell);
+  EXPECT_FALSE(results[1].measured);
 }
 
 TEST(MemoryGate, DecidesByBytesAndShare) {

@@ -150,8 +150,7 @@ std::string ledger_gap(uint64_t base, uint64_t now, const Diff& diff, std::strin
     return fmt::format("the {} side does not have {} in all its runs", of_base ? "base" : "new",
                        what);
   }
-  return fmt::format("both sides have {}, but not of this moment on a GPU with the same name",
-                     what);
+  return fmt::format("both sides have {}, but not of this moment on this GPU", what);
 }
 
 }  // namespace
@@ -166,12 +165,14 @@ std::string no_memory_words(const compare::GateResult& gate, const Diff& diff) {
   const MemoryDiff memory = diff.memory.value_or(MemoryDiff());
   const auto rule = compare::parse_rule(gate.rule, gate.from);
   const auto figure = rule ? rule->quantity.memory : std::nullopt;
-  if (figure == MemoryFigure::pytorch_peak || figure == MemoryFigure::pytorch_reserved) {
-    return ledger_gap(memory.base_snapshots, memory.now_snapshots, diff,
-                      "a memory snapshot of PyTorch");
-  }
-  return ledger_gap(memory.base_ledgers, memory.now_ledgers, diff,
-                    "a recorded use of GPU memory (llmprof's collector)");
+  const bool of_pytorch =
+      figure == MemoryFigure::pytorch_peak || figure == MemoryFigure::pytorch_reserved;
+  const std::string gap = of_pytorch
+                              ? ledger_gap(memory.base_snapshots, memory.now_snapshots, diff,
+                                           "a memory snapshot of PyTorch")
+                              : ledger_gap(memory.base_ledgers, memory.now_ledgers, diff,
+                                           "a recorded use of GPU memory (llmprof's collector)");
+  return gate.stage.empty() ? gap : fmt::format("{}: {}", gate.stage, gap);
 }
 
 std::string_view pytorch_words(PytorchMemory figure) { return kPytorchWords[figure]; }
