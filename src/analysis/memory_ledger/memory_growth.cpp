@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -37,39 +38,44 @@ std::vector<Nanoseconds> starts_of_requests(const Stages& stages, GpuOfProcess g
 }
 
 // The recorded bytes of each owner, request by request.
-std::map<Owner, Series> series_of_owners(const trace::Trace& trace, GpuOfProcess gpu,
-                                         const std::vector<Nanoseconds>& starts) {
-  const trace::DeviceId of = gpu.second;
-  std::map<Owner, Series> all;
-  LiveMemory live(trace.memory_events, gpu.first);
-  for (size_t request = 0; request < starts.size(); ++request) {
-    live.advance_to(starts[request]);
-    const auto add = [&](const Owner& owner, uint64_t bytes) {
-      Series& series = all[owner];
-      series.resize(starts.size());
-      series[request] += static_cast<double>(bytes);
-    };
-    const auto library_of = [&](const RecordedAllocation& allocation) {
-      return allocating_library(allocation.library.valid() ? trace.strings[allocation.library]
-                                                           : std::string_view());
-    };
-    for (const auto& [address, allocation] : live.allocations()) {
-      if (allocation.device != of) continue;
-      const AllocatingLibrary by = library_of(allocation);
-      add({by.part, by.name}, allocation.bytes);
+class OwnerSeries {
+ public:
+  OwnerSeries(const trace::Trace& trace, GpuOfProcess gpu, const std::vector<Nanoseconds>& starts)
+      : trace_(trace), device_(gpu.second), requests_(starts.size()) {
+    LiveMemory live(trace.memory_events, gpu.first);
+    for (const Nanoseconds start : starts) {
+      live.advance_to(start);
+      add_all(live.allocations(), std::nullopt);
+      add_all(live.in_pools(), LedgerPart::pool);
+      add_all(live.managed(), LedgerPart::managed);
+      add({LedgerPart::vmm, ""}, live.virtual_memory(device_).bytes);
+      ++request_;
     }
-    for (const auto& [address, allocation] : live.in_pools()) {
-      if (allocation.device != of) continue;
-      add({LedgerPart::pool, library_of(allocation).name}, allocation.bytes);
-    }
-    for (const auto& [address, allocation] : live.managed()) {
-      if (allocation.device != of) continue;
-      add({LedgerPart::managed, library_of(allocation).name}, allocation.bytes);
-    }
-    add({LedgerPart::vmm, ""}, live.virtual_memory(of).bytes);
   }
-  return all;
-}
+  [[nodiscard]] const std::map<Owner, Series>& all() const { return all_; }
+
+ private:
+  void add(const Owner& owner, uint64_t bytes) {
+    Series& series = all_[owner];
+    series.resize(requests_);
+    series[request_] += static_cast<double>(bytes);
+  }
+  // Without a part, it is that of the library.
+  void add_all(const AllocationsByAddress& allocations, std::optional<LedgerPart> part) {
+    for (const auto& [address, allocation] : allocations) {
+      if (allocation.device != device_) continue;
+      const AllocatingLibrary by = allocating_library(
+          allocation.library.valid() ? trace_.strings[allocation.library] : std::string_view());
+      add({part.value_or(by.part), by.name}, allocation.bytes);
+    }
+  }
+
+  const trace::Trace& trace_;
+  trace::DeviceId device_;
+  size_t requests_;
+  size_t request_ = 0;
+  std::map<Owner, Series> all_;
+};
 
 uint64_t increases(Series::const_iterator from, Series::const_iterator to) {
   uint64_t count = 0;
@@ -107,7 +113,8 @@ FollowedGrowth find_growth(const trace::Trace& trace, const Stages& stages, GpuO
   if (starts.size() < kFewestFollowed) return {};
   FollowedGrowth found;
   found.requests = starts.size();
-  for (const auto& [owner, series] : series_of_owners(trace, gpu, starts)) {
+  const OwnerSeries followed(trace, gpu, starts);
+  for (const auto& [owner, series] : followed.all()) {
     const auto trend = find_trend(series);
     if (!trend || series.back() <= series.front()) continue;
     found.rows.push_back(judged(owner, series, *trend, free_bytes));
