@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that a collector may be loaded into other programs: it needs only libc, nothing newer than
-# glibc 2.34, and exports only its own names, and the CUDA runtime's functions that it replaces when it is
-# preloaded. Works for any architecture.
+# glibc 2.34, and exports only its own names, and the functions that it replaces when it is preloaded: of
+# the CUDA runtime, the CUDA driver and, to see how programs find these, the loader. Works for any architecture.
 #   scripts/check_collector.sh [--without-cuda] LIBRARY
 # CUDA tracing (CUPTI) must be built in, unless --without-cuda is given.
 set -euo pipefail
@@ -37,6 +37,11 @@ newest=$(grep -oE "@GLIBC_2\.[0-9]+" <<<"$symbols" | tr -d @ | sort -uV | tail -
 shown=$(awk '$7 != "UND" && $7 != "Ndx" && $5 == "GLOBAL" && NF >= 8 { print $8 }' <<<"$symbols")
 replaced='(__)?cudaLaunchKernel|cudaLaunchKernelExC|cudaLaunchCooperativeKernel|cudaGraphLaunch'
 replaced+='|cuda(Device|Stream|Event)Synchronize|cudaMemcpy'
+replaced+='|cudaMalloc(Managed|Pitch|Host|Async|FromPoolAsync)?|cudaHostAlloc|dlsym|cuGetProcAddress(_v2)?'
+replaced+='|cuMem(Alloc(Pitch|Host)?|Free)_v2|cuMem(AllocManaged|HostAlloc|FreeHost|(Alloc|AllocFromPool|Free)Async)'
+replaced+='|cuMem(Create|Map|Unmap|Release|RetainAllocationHandle|Pool(Create|Destroy|TrimTo))'
+replaced+='|cuModule(Load(Data(Ex)?|FatBinary)?|GetFunction)|cuLibrary(LoadData|LoadFromFile|GetModule)'
+replaced+='|cuKernelGetFunction|cuLaunchKernel(Ex)?|cuGraphInstantiateWith(Flags|Params)'
 foreign=$(grep -vE "^(llmprof_[a-z_0-9]+|InitializeInjection(Nvtx2)?|($replaced)(_pt[ds][sz])?)$" <<<"$shown" || true)
 [[ -z $foreign ]] || fail "$library exports names that are not its own: $(tr '\n' ' ' <<<"$foreign")"
 

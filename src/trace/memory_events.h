@@ -91,6 +91,13 @@ struct MemoryReadingTable {
   }
 };
 
+// A process whose calls that allocate are all recorded from then on, whether or not CUPTI is
+// attached.
+struct MemoryByCalls {
+  ProcessId process;
+  Nanoseconds since = 0;
+};
+
 // GPU memory that the profiler takes with each context of a process.
 struct ProfilerMemory {
   ProcessId process;

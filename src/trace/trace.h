@@ -151,6 +151,7 @@ struct Trace {
   MemoryEventTable memory_events;
   MemoryReadingTable memory_readings;
   std::vector<ProfilerMemory> profiler_memory;
+  std::vector<MemoryByCalls> memory_by_calls;
 
   std::vector<KernelSummary> kernel_summaries;
   std::vector<CallSummary> call_summaries;

@@ -274,7 +274,7 @@ struct CountersLost {
 // memory. Several records may describe one allocation: of virtual memory (create, map), CUPTI
 // reports each mapping as an allocation too, with the correlation of the call.
 enum class MemoryAction : uint32_t {
-  // From CUPTI's records.
+  // From CUPTI's records, or by calls (MemoryCalls).
   allocation = 1,
   release = 2,
   pool_created = 3,
@@ -346,13 +346,19 @@ struct MemoryOff {
   uint32_t reserved;
 };
 
+// RecordType::memory_calls: from now on, MemoryEvents come from all calls of the driver, whether or
+// not CUPTI is attached.
+struct MemoryCalls {
+  int64_t time;
+};
+
 static_assert(
     fit_the_alignment<CudaSession, CudaDevice, Variable, TracingChange, Waiting, ApiName, Launch,
                       ApiCall, HostCall, GraphNodeCreated, GraphNodeCloned, KernelDefinition,
                       KernelBatch, Kernel, LongKernel, MemoryDefinition, MemoryOperation,
                       GraphReplay, ReplayOverwritten, CuptiDropped, CounterSet, CounterColumn,
                       CounterSample, ShortCounterSample, CountersOff, CountersLost, MemoryEvent,
-                      AllocationCall, MemoryReading, CuptiMemory, MemoryOff>());
+                      AllocationCall, MemoryReading, CuptiMemory, MemoryOff, MemoryCalls>());
 static_assert(record_bytes<Launch>() + sizeof(Kernel) == 40);
 
 }  // namespace llmprof::wire

@@ -158,6 +158,7 @@ enum class RecordType : uint16_t {
   memory_reading = 89,
   cupti_memory = 90,
   memory_off = 91,
+  memory_calls = 92,
   end = 128,  // no collector writes this or a higher number
 };
 

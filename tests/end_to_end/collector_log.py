@@ -72,6 +72,7 @@ RECORDS = {
     89: ("memory_reading", "<qIIQQQQQQ", "time device moment total free used reserved own others"),
     90: ("cupti_memory", "<QQ", "buffer_bytes buffers"),
     91: ("memory_off", "<qII", "time reason reserved"),
+    92: ("memory_calls", "<q", "time"),
 }
 COMPILED = {number: (name, struct.Struct(layout), fields.split()) for number, (name, layout, fields) in RECORDS.items()}
 UNKNOWN = ("unknown", struct.Struct("<"), [])

@@ -251,12 +251,15 @@ void add_outlook(const trace::Trace& trace, const Stages& stages, GpuOfProcess g
   std::ranges::move(growth.rows, std::back_inserter(ledger.growth));
 }
 
-// The time up to which a process's allocations are known: CUPTI records them while it is attached.
-// None if it was attached when the program may have allocated already.
-std::optional<Nanoseconds> recorded_until(const trace::TracingTable& changes,
-                                          trace::ProcessId process) {
+// The time up to which a process's allocations are known: CUPTI records them while it is attached,
+// calls of the driver always do. None if the program may have allocated before.
+std::optional<Nanoseconds> recorded_until(const trace::Trace& trace, trace::ProcessId process) {
   using trace::TracingReason;
   using trace::TracingState;
+  const bool by_calls = std::ranges::any_of(
+      trace.memory_by_calls, [&](const auto& calls) { return calls.process == process; });
+  if (by_calls) return trace::kOpenEnd;
+  const trace::TracingTable& changes = trace.tracing_changes;
   bool first = true;
   for (size_t row = 0; row < changes.size(); ++row) {
     if (changes.process[row] != process) continue;
@@ -286,7 +289,7 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
   }
   uint64_t late = 0;
   for (const auto& [process, device] : gpus) {
-    const auto until = recorded_until(trace.tracing_changes, process);
+    const auto until = recorded_until(trace, process);
     if (!until) {
       ++late;
       continue;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collector/launches/loaded_library.h"
+
 namespace llmprof::collector {
 namespace {
 
@@ -36,28 +38,6 @@ int look_for_runtime(dl_phdr_info* library, size_t /*size*/, void* data) {
   return search.found != nullptr ? 1 : 0;
 }
 
-struct CallingLibrary {
-  uintptr_t address;
-  const char* name = "";  // empty: the program itself
-  uintptr_t begin = 0;
-  uintptr_t end = 0;
-};
-
-int look_for_code(dl_phdr_info* library, size_t /*size*/, void* data) {
-  auto& calling = *static_cast<CallingLibrary*>(data);
-  for (int i = 0; i < library->dlpi_phnum; ++i) {
-    const auto& segment = library->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
-    const uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
-    if (calling.address < begin || calling.address - begin >= segment.p_memsz) continue;
-    calling.name = library->dlpi_name;
-    calling.begin = begin;
-    calling.end = begin + segment.p_memsz;
-    return 1;
-  }
-  return 0;
-}
-
 void* find(const char* name, const char* library) {
   void* found = library[0] == '\0' ? nullptr : in_scope_of(library, name);
   if (found == nullptr || is_ours(found)) found = dlsym(RTLD_NEXT, name);
@@ -70,9 +50,8 @@ void* find(const char* name, const char* library) {
 }  // namespace
 
 void* RealFunction::seen_from(const void* caller) {
-  CallingLibrary calling{reinterpret_cast<uintptr_t>(caller)};
-  if (void* known = known_.of(calling.address); known != nullptr) return known;
-  dl_iterate_phdr(look_for_code, &calling);
+  if (void* known = known_.of(reinterpret_cast<uintptr_t>(caller)); known != nullptr) return known;
+  const LoadedLibrary calling = library_at(caller);
   void* function = find(name_, calling.name);
   if (function != nullptr && calling.end != 0) {
     known_.remember(calling.begin, calling.end, function);

@@ -104,6 +104,7 @@ class Rows {
       set(RecordType::allocation_call, &Rows::give<wire::AllocationCall, &Rows::memory_>);
       set(RecordType::memory_reading, &Rows::give<wire::MemoryReading, &Rows::memory_>);
       set(RecordType::cupti_memory, &Rows::give<wire::CuptiMemory, &Rows::memory_>);
+      set(RecordType::memory_calls, &Rows::give<wire::MemoryCalls, &Rows::memory_>);
       set(RecordType::memory_off, &Rows::give<wire::MemoryOff, &Rows::memory_>);
       set(RecordType::string, &Rows::give<wire::Text, &Rows::texts_>);
       set(RecordType::cuda_session, &Rows::give<wire::CudaSession, &Rows::session_>);

@@ -50,7 +50,7 @@ struct CollectorOptions {
   bool counter_rounds = true;          // counters pause between rounds of requests
   std::optional<uint64_t> counter_hz;  // none: the collector chooses
   bool sensors = true;
-  std::string memory = "armed";  // "always": also before it is armed; "off"
+  std::string memory = "armed";  // "always", "calls", "off": docs/configuration.md
 };
 
 // Automatic: depends on the workload and the machine (session/run/run.h).

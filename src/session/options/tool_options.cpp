@@ -33,7 +33,7 @@ constexpr std::string_view kSections =
 constexpr std::string_view kReplays = "kernel application range app-range";
 constexpr std::string_view kNameBases = "demangled function mangled";
 constexpr std::string_view kClocks = "base none boost reset";
-constexpr std::string_view kMemory = "armed always off";
+constexpr std::string_view kMemory = "armed always calls off";
 constexpr std::string_view kRegex = "regex:";
 
 // "repeat:3" is "repeat" with a count.
@@ -186,8 +186,8 @@ void refuse_contradictions(config::Settings& settings, const CollectorOptions& o
   }
   if (options.memory == "always" && options.overhead_budget) {
     settings.wrong("memory",
-                   "is always, but under collector.overhead_budget memory is not recorded; choose "
-                   "one");
+                   "is always, which attaches CUPTI all the time, but collector.overhead_budget "
+                   "attaches it in windows; choose collector.memory=calls");
   }
   if (options.delay_ms && options.arm != "start") {
     settings.wrong("delay_ms", fmt::format("and collector.arm={} both start recording; choose one",

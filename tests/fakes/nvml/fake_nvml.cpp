@@ -1,6 +1,7 @@
 // The functions of NVML that the collector calls, for made-up GPUs: any bus ID and UUID is known,
 // except those that contain the word "unknown". Energy grows by 2.5 J per reading, which takes
-// FAKE_NVML_ENERGY_MS. What is used of the GPU's memory is in the file FAKE_GPU_MEMORY.
+// FAKE_NVML_ENERGY_MS. What is used of the GPU's memory is in the file FAKE_GPU_MEMORY. Each
+// reading of it adds a byte to the file FAKE_GPU_MEMORY_READINGS.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,6 +23,15 @@ int find(const char* id, void** device) {
   static int any = 0;
   *device = &any;
   return std::strstr(id, "unknown") == nullptr ? success : not_found;
+}
+
+void note_reading() {
+  const char* path = std::getenv("FAKE_GPU_MEMORY_READINGS");
+  const int file =
+      path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  if (write(file, "r", 1) != 1) std::abort();
+  close(file);
 }
 
 uint64_t used_memory() {
@@ -92,6 +102,7 @@ int nvmlDeviceGetUUID(void* device, char* uuid, unsigned bytes) {
 int nvmlDeviceGetMemoryInfo_v2(void* /*device*/, Memory* memory) {
   if (memory->version != (sizeof(Memory) | 2U << 24U)) return invalid_argument;
   const uint64_t used = used_memory() + kOthers;
+  note_reading();
   *memory = {memory->version, kTotal, kReserved, kTotal - kReserved - used, used};
   return success;
 }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/cuda/allocations/allocation_events.h"
+#include "collector/cuda/allocations/driver_symbols.h"
 #include "collector/cuda/control/schedule.h"
 #include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/driver/driver.h"
@@ -17,6 +19,7 @@
 #include "collector/environment.h"
 #include "collector/launches/host_calls.h"
 #include "collector/recorder.h"
+#include "wire/cuda_records.h"
 
 namespace llmprof::collector {
 namespace {
@@ -52,6 +55,37 @@ bool is_one_of_several_ranks() {
   return false;
 }
 
+bool preloaded() {
+  const char* rest = secure_getenv("LD_PRELOAD");
+  constexpr char kSeparators[] = ": ";
+  while (rest != nullptr && *rest != '\0') {
+    const size_t length = std::strcspn(rest, kSeparators);
+    char path[PATH_MAX];
+    if (length < sizeof path) {
+      std::memcpy(path, rest, length);
+      path[length] = '\0';
+      if (names_a_collector(path)) return true;
+    }
+    rest += length;
+    rest += std::strspn(rest, kSeparators);
+  }
+  return false;
+}
+
+Settings::Memory read_memory() {
+  using Memory = Settings::Memory;
+  if (is_off("LLMPROF_MEMORY")) return Memory::off;
+  if (wants_driver_calls()) {
+    if (preloaded()) return Memory::calls;
+    constexpr char kNotPreloaded[] =
+        "GPU memory was not recorded: LLMPROF_MEMORY=calls needs this library in LD_PRELOAD";
+    write_device_record(wire::RecordType::memory_off,
+                        wire::MemoryOff{now_ns(), text_key(kNotPreloaded), 0});
+    return Memory::off;
+  }
+  return std::strcmp(variable("LLMPROF_MEMORY"), "always") == 0 ? Memory::always : Memory::armed;
+}
+
 Settings read_settings() {
   constexpr double kPercent = 100;
   Settings settings;
@@ -63,10 +97,11 @@ Settings read_settings() {
   const double budget = strtod(variable("LLMPROF_OVERHEAD_BUDGET"), nullptr);
   settings.overhead_budget = budget > 0 ? budget / kPercent : 0;
   settings.every_call = std::strcmp(variable("LLMPROF_API"), "1") == 0;
+  settings.memory = read_memory();
   // A budget's windows would see only a part of the allocations.
-  settings.memory = !is_off("LLMPROF_MEMORY") && settings.overhead_budget <= 0;
-  settings.memory_always =
-      settings.memory && std::strcmp(variable("LLMPROF_MEMORY"), "always") == 0;
+  if (settings.overhead_budget > 0 && settings.memory != Settings::Memory::calls) {
+    settings.memory = Settings::Memory::off;
+  }
   // Windows of a budget are shorter than enabling counters takes, and CUPTI could not enable them
   // again after the first one.
   settings.counters.counters = !is_off("LLMPROF_COUNTERS") && settings.overhead_budget <= 0;
@@ -104,23 +139,6 @@ void warn_once(const char* what) {
   if (secure_getenv(kWarned) != nullptr) return;
   setenv(kWarned, "1", 1);
   write_warning(what);
-}
-
-bool preloaded() {
-  const char* rest = secure_getenv("LD_PRELOAD");
-  constexpr char kSeparators[] = ": ";
-  while (rest != nullptr && *rest != '\0') {
-    const size_t length = std::strcspn(rest, kSeparators);
-    char path[PATH_MAX];
-    if (length < sizeof path) {
-      std::memcpy(path, rest, length);
-      path[length] = '\0';
-      if (names_a_collector(path)) return true;
-    }
-    rest += length;
-    rest += std::strspn(rest, kSeparators);
-  }
-  return false;
 }
 
 void set_to_this_library(const char* variable) {
@@ -189,7 +207,8 @@ void begin() {
   std::atexit(at_end_of_process);
   pthread_atfork(nullptr, nullptr, abandon_schedule);
   start_threads(settings);
-  if (settings.memory) wait_for_memory_reading();
+  if (settings.memory != Settings::Memory::off) wait_for_memory_reading();
+  if (settings.memory == Settings::Memory::calls) begin_memory_calls();
 }
 
 }  // namespace

@@ -278,11 +278,13 @@ void begin_schedule(const Settings& settings) {
     schedule.step_windows = SharedWindows(2 * OverheadBudget::kWindowSteps);
     schedule.stage_windows = SharedWindows(2);
   }
-  begin_tracing(settings.every_call, settings.memory);
+  const bool by_cupti =
+      settings.memory == Settings::Memory::armed || settings.memory == Settings::Memory::always;
+  begin_tracing(settings.every_call, by_cupti);
   const bool at_once = settings.arm == Settings::Arm::start && settings.delay_ms == 0;
   if (!at_once) write_waiting(settings);
   range_listener.store(&kListener, std::memory_order_release);
-  if (!at_once && settings.memory_always) {
+  if (!at_once && settings.memory == Settings::Memory::always) {
     raise(ControlEvent::watch_memory, TracingReason::program_start);
   }
   if (at_once) {

@@ -17,15 +17,21 @@ inline constexpr double kSensorsOfBudget = 0.1;
 // Settings of CUDA tracing, from the environment (docs/collector.md).
 struct Settings {
   enum class Arm : uint8_t { start, command, range };
+  // Whose calls of CUDA show allocations of GPU memory; it is read in any case but `off`.
+  enum class Memory : uint8_t {
+    off,
+    armed,   // CUPTI's records, from when it is armed
+    always,  // CUPTI's records, from the start of the program
+    calls,   // calls of the driver, without CUPTI
+  };
   Arm arm = Arm::start;
+  Memory memory = Memory::armed;
   uint32_t delay_ms = 0;  // after CUDA was initialized
   StepLimit limit;
   DutyCycle duty;
   bool in_job = false;         // one of several ranks
   double overhead_budget = 0;  // as a share of the program's time; 0: none
   bool every_call = false;     // all CUDA functions, not only those that launch, copy or wait
-  bool memory = true;          // allocations of GPU memory, and readings of it
-  bool memory_always = false;  // also before it is armed
   CounterSettings counters;
 };
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "collector/cuda/allocations/allocation_events.h"
 #include "collector/cuda/control/schedule.h"
 #include "collector/cuda/control/tracing_control.h"
 #include "collector/cuda/counters/counter_rounds.h"
@@ -181,7 +182,7 @@ void* run_worker(void* /*unused*/) {
   int64_t last_hand_over = now_ns();
   int64_t last_title = last_hand_over;
   answer_commands();  // opens the socket
-  if (settings_of_threads.memory) read_memory_before_context();
+  if (settings_of_threads.memory != Settings::Memory::off) read_memory_before_context();
   while (!worker.must_stop()) {
     worker.sleep(next_interval());
     answer_commands();
@@ -197,6 +198,7 @@ void* run_worker(void* /*unused*/) {
       write_process_title();
       last_title = now;
     }
+    if (notes_memory_calls()) write_pools();
     read_memory_if_due(last_memory_change());
     follow_time();
     finish_detaching();

@@ -46,8 +46,6 @@ struct MemoryRecords {
 };
 constinit MemoryRecords memory;
 
-void note_change() { memory.latest_change.store(now_ns(), std::memory_order_relaxed); }
-
 int64_t time_of(uint64_t timestamp) {
   return timestamp != 0 ? static_cast<int64_t>(timestamp) : now_ns();
 }
@@ -141,7 +139,7 @@ void note_memory_records_ended() { memory.are_on.store(false, std::memory_order_
 
 // Packed structures: fields are copied, never referenced.
 wire::MemoryEvent event_of(const CUpti_ActivityMemory4& activity) {
-  note_change();
+  note_memory_change();
   wire::MemoryEvent event{};
   event.time = time_of(activity.timestamp);
   event.action = activity.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
@@ -167,7 +165,7 @@ wire::MemoryEvent event_of(const CUpti_ActivityMemory4& activity) {
 }
 
 wire::MemoryEvent event_of(const CUpti_ActivityMemoryPool3& activity) {
-  note_change();
+  note_memory_change();
   wire::MemoryEvent event{};
   event.time = time_of(activity.timestamp);
   switch (activity.memoryPoolOperationType) {
@@ -213,7 +211,7 @@ void memory_callback(CUpti_CallbackId id, const CUpti_CallbackData& data, uint32
     std::memcpy(&result, data.functionReturnValue, sizeof result);
   }
   if (result != 0) return;
-  note_change();
+  note_memory_change();
   const Call call;
   if (!call || !recording()) return;
   record(call.thread(), wire::RecordType::allocation_call, wire::AllocationCall{correlation, 0});
@@ -232,7 +230,7 @@ void memory_callback(CUpti_CallbackId id, const CUpti_CallbackData& data, uint32
 
 void note_driver_memory(MemoryAction action, CUcontext context, uint64_t bytes) {
   if (!memory.are_on.load(std::memory_order_relaxed)) return;
-  note_change();
+  note_memory_change();
   wire::MemoryEvent event{};
   event.time = now_ns();
   event.action = action;
@@ -242,6 +240,8 @@ void note_driver_memory(MemoryAction action, CUcontext context, uint64_t bytes) 
   if (device_of != nullptr && context != nullptr) device_of(context, &event.device);
   write_device_record(wire::RecordType::memory_event, event);
 }
+
+void note_memory_change() { memory.latest_change.store(now_ns(), std::memory_order_relaxed); }
 
 int64_t last_memory_change() { return memory.latest_change.load(std::memory_order_relaxed); }
 

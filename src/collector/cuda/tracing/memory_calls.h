@@ -31,7 +31,9 @@ void memory_callback(CUpti_CallbackId id, const CUpti_CallbackData& data, uint32
 // Something else for which the driver takes memory.
 void note_driver_memory(wire::MemoryAction action, CUcontext context, uint64_t bytes);
 
-// When an event was noted last, ns; 0: never.
+// An allocation or release, or something else that changes how much memory is in use.
+void note_memory_change();
+// When one was noted last, ns; 0: never.
 [[nodiscard]] int64_t last_memory_change();
 
 }  // namespace llmprof::collector
