@@ -5,9 +5,10 @@ namespace {
 
 std::optional<std::string> lack_of_memory(const profile::Profile& profile, size_t /*rows*/) {
   if (profile.memory) return std::nullopt;
-  return "no memory snapshot of PyTorch was read. Dump one with "
-         "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") and name it: `llmprof analyze "
-         "CAPTURE snapshot.pickle --out RUN` (docs/memory.md)";
+  return "neither a memory snapshot of PyTorch nor memory events of its traces were read. Dump a "
+         "snapshot with torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") and name it: "
+         "`llmprof analyze CAPTURE snapshot.pickle --out RUN`; or record a trace with "
+         "profile_memory=True (docs/memory.md)";
 }
 
 std::optional<std::string> lack_of_events(const profile::Profile& profile, size_t rows) {
@@ -63,11 +64,12 @@ std::vector<DescribedTable> memory_tables() {
        .value = "bytes",
        .lack = lack_of_ledger},
       {.name = "memory",
-       .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot",
+       .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot or trace",
        .path = "memory.devices",
        .lack = lack_of_memory},
       {.name = "memory_snapshots",
-       .meaning = "memory snapshots of PyTorch, without their paths",
+       .meaning = "what states PyTorch's memory: snapshots, and traces with memory events; without "
+                  "their paths",
        .path = "memory.snapshots",
        .keys = {"snapshot"},
        .lack = lack_of_memory},
@@ -81,7 +83,8 @@ std::vector<DescribedTable> memory_tables() {
        .path = "memory.pools",
        .lack = lack_of_memory},
       {.name = "memory_stacks",
-       .meaning = "call stacks that hold most GPU memory, at the peak and at the snapshot",
+       .meaning = "call stacks, or operators of traces, that hold most GPU memory, at the peak and "
+                  "at the snapshot or the trace's end",
        .path = "memory.stacks",
        .lack = lack_of_memory},
       {.name = "memory_oom",
