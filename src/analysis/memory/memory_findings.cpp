@@ -36,7 +36,9 @@ class MemoryFindings {
  public:
   explicit MemoryFindings(const std::optional<MemoryLedger>& ledger) {
     if (!ledger) return;
-    for (const LedgerMoment& moment : ledger->moments) totals_[moment.device] = moment.total.value;
+    for (const LedgerMoment& moment : ledger->moments) {
+      if (moment.total) totals_[moment.device] = moment.total->value;
+    }
   }
 
   void add_failures(const Memory& memory) {

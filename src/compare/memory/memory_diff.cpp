@@ -89,15 +89,19 @@ BytesChange change_between(const Values& base, const Values& now) {
 
 // ---- the ledger
 
+// What allocations alone say is not compared with readings of NVML.
 struct MomentKey {
   std::string device;
   LedgerMomentKind kind{};
   std::optional<std::string> stage;
+  bool is_read = false;
 
   bool operator==(const MomentKey&) const = default;
 };
 
-MomentKey key_of(const LedgerMoment& moment) { return {moment.device, moment.kind, moment.stage}; }
+MomentKey key_of(const LedgerMoment& moment) {
+  return {moment.device, moment.kind, moment.stage, moment.used.has_value()};
+}
 
 // A moment with its rows.
 struct MomentOfRun {
@@ -149,10 +153,15 @@ std::optional<double> sum_of_rows(const MomentOfRun& moment, const Test& test) {
   return sum;
 }
 
+// The sum of the moment's rows.
+double all_rows(const MomentOfRun& moment) {
+  return moment.moment->used.value_or(moment.moment->recorded).value;
+}
+
 double without_others(const MomentOfRun& moment) {
   const auto others = sum_of_rows(
       moment, [](const LedgerRow& row) { return row.part == LedgerPart::other_processes; });
-  return moment.moment->used.value - others.value_or(0);
+  return all_rows(moment) - others.value_or(0);
 }
 
 template <class Value>
@@ -171,7 +180,7 @@ MemoryMomentChange diff_moment(const MomentKey& key, const std::vector<MomentOfR
   const auto between = [&](const auto& value) {
     return change_between(values_of(base, value), values_of(now, value));
   };
-  const auto used = [](const MomentOfRun& run) { return std::optional(run.moment->used.value); };
+  const auto used = [](const MomentOfRun& run) { return std::optional(all_rows(run)); };
   const auto own = [](const MomentOfRun& run) { return std::optional(without_others(run)); };
   found.used = between(used);
   found.own = between(own);

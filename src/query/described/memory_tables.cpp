@@ -20,8 +20,15 @@ std::optional<std::string> lack_of_events(const profile::Profile& profile, size_
 
 std::optional<std::string> lack_of_ledger(const profile::Profile& profile, size_t /*rows*/) {
   if (profile.memory_ledger) return std::nullopt;
-  return "the run has no allocations of GPU memory from the program's start, or no readings of "
-         "NVML. Record it: `llmprof run -- PROGRAM` (docs/memory.md)";
+  return "the run has no allocations of GPU memory from the program's start. Record them: `llmprof "
+         "run -- PROGRAM`, or `nsys profile --cuda-memory-usage true PROGRAM` (docs/memory.md)";
+}
+
+std::optional<std::string> lack_of_room(const profile::Profile& profile, size_t rows) {
+  if (auto none = lack_of_ledger(profile, rows)) return none;
+  if (rows > 0) return std::nullopt;
+  return "the model is unknown, or NVML was not read. Record the run with `llmprof run --model "
+         "MODEL -- PROGRAM` (docs/memory.md)";
 }
 
 }  // namespace
@@ -30,7 +37,8 @@ std::vector<DescribedTable> memory_tables() {
   return {
       {.name = "memory_ledger",
        .meaning = "what GPU memory is used for, at moments: the rows of a moment sum to what is "
-                  "used; moment is an index in memory_moments",
+                  "used, without readings of NVML to what is recorded; moment is an index in "
+                  "memory_moments",
        .path = "memory_ledger.rows",
        .lack = lack_of_ledger},
       {.name = "memory_moments",
@@ -42,6 +50,15 @@ std::vector<DescribedTable> memory_tables() {
        .meaning = "what is left of GPU memory at its peak, and how many tokens fit into it",
        .path = "memory_ledger.headroom",
        .lack = lack_of_ledger},
+      {.name = "memory_room",
+       .meaning = "how many more sequences fit into what is left of GPU memory, by context and "
+                  "format of the KV cache",
+       .path = "memory_ledger.room",
+       .lack = lack_of_room},
+      {.name = "memory_forecasts",
+       .meaning = "whether larger batches and contexts fit into what is left of GPU memory",
+       .path = "memory_ledger.forecasts",
+       .lack = lack_of_room},
       {.name = "memory_growth",
        .meaning = "GPU memory that grew from request to request, and whether it leaks",
        .path = "memory_ledger.growth",
