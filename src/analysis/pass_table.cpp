@@ -198,9 +198,10 @@ std::vector<profile::Finding> all_findings(const TimeFindings& of_time,
 }
 
 std::optional<profile::MemoryLedger> memory_ledger(const Prepared& in, const Stages& stages,
+                                                   const UseOfPeaks& use,
                                                    Diagnostics& diagnostics) {
   const llm::ModelSpec* model = in.options.model ? &*in.options.model : nullptr;
-  return find_memory_ledger(in.trace, stages, model, diagnostics);
+  return find_memory_ledger(in.trace, stages, model, use.workload, diagnostics);
 }
 
 std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {

@@ -94,12 +94,35 @@ report::Table alternative_table(const fit::Answer& answer) {
   return table;
 }
 
+// One row per context, one column per format of the cache.
+report::Table capacity_table(const fit::Answer& answer) {
+  report::Table table = report::table_of("#context");
+  std::vector<std::string> formats;
+  for (const fit::Capacity& each : answer.capacities) {
+    if (!formats.empty() && formats.back() == each.kv_cache) continue;
+    formats.push_back(each.kv_cache);
+    table.columns.push_back({each.kv_cache + " cache", report::Column::Kind::number, 0});
+  }
+  const size_t contexts = answer.capacities.size() / std::max<size_t>(formats.size(), 1);
+  for (size_t row = 0; row < contexts; ++row) {
+    report::Row cells = report::cells(tokens(answer.capacities[row].context));
+    for (size_t at = row; at < answer.capacities.size(); at += contexts) {
+      const auto& most = answer.capacities[at].largest_batch;
+      cells.emplace_back(most ? tokens(*most) : "none");
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 report::Document as_document(const fit::Answer& answer) {
   report::Document document;
   document.paragraph(verdict(answer));
   document.paragraph(setting(answer));
   document.add(row_table(answer));
   document.paragraph(largest(answer));
+  document.add_filled(capacity_table(answer),
+                      "Largest batch by context, which leaves 1 % of the memory:");
   document.add_filled(alternative_table(answer), "Other batches and contexts (no: does not fit):");
   for (const std::string& note : answer.notes) document.note(note);
   return document;

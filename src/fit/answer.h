@@ -84,6 +84,20 @@ struct Alternative {
   }
 };
 
+// The largest batch of one context.
+struct Capacity {
+  std::string kv_cache;
+  uint64_t context = 0;
+  std::optional<uint64_t> largest_batch;
+
+  void fields(auto& field) const {
+    field("kv_cache", kv_cache, "format of the KV cache");
+    field("context", context, "tokens per sequence");
+    field("largest_batch", largest_batch,
+          "largest batch that leaves 1 % of the GPU's memory; null if none does");
+  }
+};
+
 struct Answer {
   std::string model;
   std::string variant;
@@ -107,6 +121,7 @@ struct Answer {
   std::optional<uint64_t> largest_batch;
   std::optional<uint64_t> largest_context;
   std::vector<Alternative> table;
+  std::vector<Capacity> capacities;
   std::vector<std::string> notes;
 
   void fields(auto& field) const {
@@ -137,6 +152,9 @@ struct Answer {
           "largest context at this batch that leaves 1 %, at most the model's own; null if none "
           "does");
     field("table", table, "other batches and contexts, with bf16 and fp8 caches");
+    field("capacities", capacities,
+          "largest batches at contexts from 1,024 tokens to 131,072 or the model's own, with the "
+          "formats of the table");
     field("notes", notes, "what is not counted, and caveats");
   }
 };

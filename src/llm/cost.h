@@ -101,5 +101,8 @@ uint64_t active_parameter_count(const ModelSpec& model);
 double weight_bytes(const ModelSpec& model);
 // The cache's growth per token, over all layers and GPUs.
 double kv_bytes_per_token(const ModelSpec& model);
+// What a sequence of `context` tokens keeps, over all layers and GPUs: layers with a window hold at
+// most its tokens, layers of linear attention a state of fixed size.
+double kv_bytes_per_sequence(const ModelSpec& model, uint64_t context);
 
 }  // namespace llmprof::llm

@@ -175,6 +175,7 @@ TEST(Cost, LatentAttention) {
   EXPECT_EQ(parameter_count(model),
             static_cast<uint64_t>(2 * 3200 + 32 + 3 * (weights + norms + 3 * 32 * 50)));
   EXPECT_EQ(kv_bytes_per_token(model), 3 * (16 + 4) * 2);
+  EXPECT_EQ(kv_bytes_per_sequence(model, 100), 100 * 3 * (16 + 4) * 2);
 
   // One token at context 9: keys and queries meet in the latent (16 + 4), values too (16).
   const PassCost decode = pass_cost(model, {1, 1, 9, 1, 0}, {});

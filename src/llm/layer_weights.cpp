@@ -189,4 +189,20 @@ double kv_bytes_per_token(const ModelSpec& model) {
   return cached_values(model, 1) * model.kv_cache.bytes * layers_with_cache(model);
 }
 
+double kv_bytes_per_sequence(const ModelSpec& model, uint64_t context) {
+  const double per_token = cached_values(model, 1) * model.kv_cache.bytes;
+  const LinearState state = linear_state(model, 1);
+  double bytes = 0;
+  for (const LayerSpec& layer : model.layers) {
+    if (layer.attention == AttentionKind::linear) {
+      bytes += state.recurrent * sizeof(float) + state.convolution * model.dtype.bytes;
+    } else {
+      const uint64_t tokens =
+          layer.window == 0 ? context : std::min<uint64_t>(layer.window, context);
+      bytes += per_token * static_cast<double>(tokens);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace llmprof::llm

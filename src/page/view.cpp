@@ -194,7 +194,7 @@ Json other_stacks(const profile::Memory& memory) {
       list.push_back(nullptr);
       continue;
     }
-    double rest = device.peak->active.value;
+    double rest = device.peak->active.value_or(device.peak->allocated).value;
     for (const profile::MemoryStack& stack : memory.stacks) {
       const bool here = stack.snapshot == device.snapshot && stack.device == device.device;
       if (here && stack.at_peak) rest -= stack.at_peak->value;

@@ -16,11 +16,11 @@ enum class LedgerMomentKind : uint8_t { after_load, stage_peak, steady_decode, p
 constexpr auto words_of(LedgerMomentKind /*of*/) {
   using enum LedgerMomentKind;
   return vocabulary<LedgerMomentKind>({
-      {after_load, "the last reading before the first stage"},
-      {stage_peak, "the reading of a stage with most memory in use"},
-      {steady_decode, "the reading in the middle of the longest decode"},
-      {peak, "the reading with most memory in use"},
-      {end, "the last reading"},
+      {after_load, "the last reading before the first stage, without readings its start"},
+      {stage_peak, "the time in a stage with most memory in use"},
+      {steady_decode, "the middle of the longest decode"},
+      {peak, "the time with most memory in use"},
+      {end, "the last reading, without readings the last event"},
   });
 }
 
@@ -86,20 +86,34 @@ constexpr auto words_of(LedgerBasis /*of*/) {
   });
 }
 
+// What the figures of a GPU rest on.
+enum class LedgerEvidence : uint8_t { readings, events };
+constexpr auto words_of(LedgerEvidence /*of*/) {
+  using enum LedgerEvidence;
+  return vocabulary<LedgerEvidence>({
+      {readings, "readings of NVML, to whose sum the rows add up"},
+      {events,
+       "recorded allocations alone: what else is used, and what is left of the GPU, is unknown"},
+  });
+}
+
 // A GPU as one process uses it.
 struct LedgerGpu {
   std::string device;
   uint64_t process = 0;
+  LedgerEvidence evidence = LedgerEvidence::readings;
   WholeNanoseconds start;
-  Bytes total;
+  std::optional<Bytes> total;
 
   void fields(auto& field) const {
     field("device", device, "the GPU");
     field("process", process, "number of the recorded process");
+    field("evidence", evidence, "what its figures rest on");
     field("start_ns", start,
           "the time that is 0 in time_ms of its moments and points: its first reading after the "
-          "program began to use it, on the clock of stages.instances.start_ns");
-    field("total_bytes", total, "the GPU's memory");
+          "program began to use it (without readings its first event), on the clock of "
+          "stages.instances.start_ns");
+    field("total_bytes", total, "the GPU's memory; null without readings");
   }
 };
 
@@ -109,26 +123,34 @@ struct LedgerMoment {
   LedgerMomentKind kind = LedgerMomentKind::peak;
   std::optional<std::string> stage;
   Milliseconds time;
-  Bytes total;
-  Bytes used;
+  std::optional<Bytes> total;
+  std::optional<Bytes> used;
   std::optional<Share> used_share;
   std::optional<Bytes> own;
-  bool closes = false;
+  Bytes recorded;
+  std::optional<bool> closes;
 
   void fields(auto& field) const {
     field("gpu", gpu, "index in gpus");
     field("device", device, "the GPU");
     field("kind", kind, "which moment");
     field("stage", stage, "the stage of a stage_peak or steady_decode; null otherwise");
-    field("time_ms", time, "time since the first reading of this GPU");
-    field("total_bytes", total, "the GPU's memory");
-    field("used_bytes", used,
-          "what is used or reserved, according to NVML: the sum of the moment's rows, exactly");
-    field("used_share", used_share, "used_bytes over total_bytes");
+    field("time_ms", time, "time since start_ns of this GPU");
+    field("total_bytes", total, "the GPU's memory; null without readings");
+    field(
+        "used_bytes", used,
+        "what is used or reserved, according to NVML: the sum of the moment's rows, exactly; null "
+        "without readings");
+    field("used_share", used_share, "used_bytes over total_bytes; null without readings");
     field("own_bytes", own,
           "what NVML attributes to the recorded process; null if it does not say");
+    field(
+        "recorded_bytes", recorded,
+        "what recorded allocations hold, pools with all their memory: without readings the sum of "
+        "the moment's rows");
     field("closes", closes,
-          "whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction");
+          "whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction; null "
+          "without readings: there is no rest to judge");
   }
 };
 
@@ -146,33 +168,103 @@ struct LedgerRow {
     field("part", part, "what the memory is used for");
     field("owner", owner, "the library that allocated it; empty if unknown, or if none did");
     field("bytes", bytes, "bytes, without rounding by the driver");
-    field("share", share, "bytes over the moment's used_bytes");
+    field("share", share,
+          "bytes over the moment's used_bytes, without readings over recorded_bytes");
     field("allocations", allocations, "recorded allocations among them");
     field("basis", basis, "how it is known");
   }
 };
 
+// Formats of a KV cache that are compared.
+enum class CacheFormat : uint8_t { bf16, fp8 };
+constexpr auto words_of(CacheFormat /*of*/) {
+  using enum CacheFormat;
+  return vocabulary<CacheFormat>({{bf16, "2 bytes per value"}, {fp8, "1 byte per value"}});
+}
+
 // What is left of a GPU's memory at its peak.
 struct MemoryHeadroom {
   std::string device;
-  Bytes free;
+  std::optional<Bytes> free;
   std::optional<Bytes> bytes_per_token;
   std::optional<uint64_t> tokens_left;
+  std::optional<uint64_t> tokens_left_bf16;
+  std::optional<uint64_t> tokens_left_fp8;
   std::optional<uint64_t> cache_tokens;
   uint64_t requests = 0;
 
   void fields(auto& field) const {
     field("device", device, "the GPU");
-    field("free_bytes", free, "free memory of the GPU at the peak");
+    field("free_bytes", free, "free memory of the GPU at the peak; null without readings");
     field("bytes_per_token", bytes_per_token,
           "what the KV cache takes for one token of one sequence; null without a model");
     field("tokens_left", tokens_left,
-          "tokens whose KV cache fits into free_bytes; null without a model");
+          "tokens whose KV cache fits into free_bytes; null without a model, or without readings");
+    field("tokens_left_bf16", tokens_left_bf16, "tokens_left with a KV cache in bf16");
+    field("tokens_left_fp8", tokens_left_fp8, "tokens_left with a KV cache in fp8");
     field("cache_tokens", cache_tokens,
           "tokens that fit into the kv_cache of the peak; null if no allocation is known as such");
     field("requests", requests,
           "requests over which growth was followed: instances of prefill after warm-up; 0 if fewer "
           "than 20");
+  }
+};
+
+// How many more sequences fit into the memory that is free at the peak.
+struct MemoryRoom {
+  std::string device;
+  CacheFormat cache = CacheFormat::bf16;
+  uint64_t context = 0;
+  Bytes per_sequence;
+  uint64_t sequences = 0;
+
+  void fields(auto& field) const {
+    field("device", device, "the GPU");
+    field("kv_cache", cache, "format of the KV cache");
+    field("context", context, "tokens of each sequence");
+    field("per_sequence_bytes", per_sequence,
+          "KV cache of one sequence; layers with a window hold at most its tokens");
+    field("sequences", sequences,
+          "sequences beyond those of the peak whose KV cache fits into free_bytes");
+  }
+};
+
+// A larger run that is asked about.
+enum class ForecastChange : uint8_t { next_sequence, double_batch, double_context };
+constexpr auto words_of(ForecastChange /*of*/) {
+  using enum ForecastChange;
+  return vocabulary<ForecastChange>({
+      {next_sequence, "one more sequence of the same length"},
+      {double_batch, "twice as many sequences"},
+      {double_context, "sequences twice as long"},
+  });
+}
+
+// What a forecast rests on.
+enum class ForecastBasis : uint8_t { from_sizes };
+constexpr auto words_of(ForecastBasis /*of*/) {
+  using enum ForecastBasis;
+  return vocabulary<ForecastBasis>(
+      {{from_sizes, "sizes alone: the KV cache that the change adds, and what is free", "static"}});
+}
+
+struct MemoryForecast {
+  std::string device;
+  ForecastChange change{};
+  ForecastBasis basis{};
+  Bytes more;
+  Bytes free;
+  bool fits = false;
+
+  void fields(auto& field) const {
+    field("device", device, "the GPU");
+    field("change", change, "what would change");
+    field("basis", basis, "what the forecast rests on");
+    field("more_bytes", more,
+          "KV cache that it adds, in the format of the run; larger tensors of a pass are not "
+          "counted");
+    field("free_bytes", free, "free memory of the GPU at the peak");
+    field("fits", fits, "whether more_bytes is at most free_bytes");
   }
 };
 
@@ -204,20 +296,20 @@ struct MemoryGrowth {
           "interval excludes 0");
     field("requests_left", requests_left,
           "requests until the memory that is free at the peak is used up, at per_request_bytes; "
-          "null if it is no leak");
+          "null if it is no leak, or without readings");
   }
 };
 
 struct LedgerPoint {
   uint64_t gpu = 0;
   Milliseconds time;
-  Bytes used;
+  std::optional<Bytes> used;
   ByWord<LedgerPart, Bytes> parts;
 
   void fields(auto& field) const {
     field("gpu", gpu, "index in gpus");
     field("time_ms", time, "time since the GPU's start_ns");
-    field("used_bytes", used, "what is used or reserved, according to NVML");
+    field("used_bytes", used, "what is used or reserved, according to NVML; null without readings");
     field("parts_bytes", parts,
           "what it is used for; the values sum to used_bytes, exactly, and parts without bytes are "
           "left out");
@@ -231,20 +323,31 @@ struct MemoryLedger {
   std::vector<LedgerMoment> moments;
   std::vector<LedgerRow> rows;
   std::vector<MemoryHeadroom> headroom;
+  std::vector<MemoryRoom> room;
+  std::vector<MemoryForecast> forecasts;
   std::vector<MemoryGrowth> growth;
   std::vector<LedgerPoint> timeline;
 
   void fields(auto& field) const {
     field("events", events, "recorded allocations, releases and mappings");
-    field("readings", readings, "readings of GPU memory by NVML");
+    field("readings", readings, "readings of GPU memory by NVML; 0: the ledger rests on events");
     field("gpus", gpus, "GPUs that recorded processes use");
     field("moments", moments, "moments, by GPU");
     field("rows", rows, "what the memory is used for, by moment");
     field("headroom", headroom, "what is left, by GPU");
+    field(
+        "room", room,
+        "how many more sequences fit, by GPU, format of the KV cache and context; empty without a "
+        "model or readings");
+    field(
+        "forecasts", forecasts,
+        "whether larger runs fit, by GPU; empty unless model, batch and context are known, or the "
+        "KV cache is");
     field("growth", growth, "memory that grew from request to request, most first");
     field("timeline", timeline,
           "memory over time, by GPU: in each of up to 500 stretches of equal length the reading "
-          "with most memory in use, and those of the moments, the first and the last");
+          "(without readings: event) with most memory in use, and those of the moments, the first "
+          "and the last");
   }
 };
 

@@ -112,9 +112,11 @@ struct Profile {
     field("requests", requests,
           "requests of a client, and what each one waited for; null without a file of requests");
     field("memory_ledger", memory_ledger,
-          "what every byte of GPU memory is used for, at moments of the run; null without readings "
-          "and recorded allocations");
-    field("memory", memory, "GPU memory inside PyTorch, by its memory snapshots; null without one");
+          "what every byte of GPU memory is used for, at moments of the run; null without recorded "
+          "allocations of GPU memory");
+    field("memory", memory,
+          "GPU memory inside PyTorch, by its memory snapshots and the memory events of its traces; "
+          "null without either");
     field("stages", stages, "stages, in order of first occurrence");
     field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
     field("findings", findings, "what to fix, largest potential saving first");

@@ -98,6 +98,22 @@ struct MemoryByCalls {
   Nanoseconds since = 0;
 };
 
+// What PyTorch's allocator reported in a trace (torch.profiler with profile_memory=True), by time.
+// These are blocks inside the segments that it holds from the driver: none of them is in
+// MemoryEventTable.
+struct TensorMemoryTable {
+  std::vector<Nanoseconds> time;
+  std::vector<ThreadId> thread;
+  std::vector<uint32_t> device;  // as PyTorch numbers it
+  std::vector<uint64_t> address;
+  std::vector<int64_t> bytes;       // negative: freed
+  std::vector<uint64_t> allocated;  // of the device, after the event
+  std::vector<uint64_t> reserved;   // held from the driver
+
+  [[nodiscard]] size_t size() const { return time.size(); }
+  auto columns() { return std::tie(time, thread, device, address, bytes, allocated, reserved); }
+};
+
 // GPU memory that the profiler takes with each context of a process.
 struct ProfilerMemory {
   ProcessId process;

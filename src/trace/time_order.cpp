@@ -171,6 +171,7 @@ void order_by_start(Trace& trace) {
   order_tracing(trace);
   order_by_time(trace.memory_events);
   order_by_time(trace.memory_readings);
+  order_by_time(trace.tensor_memory);
 }
 
 }  // namespace llmprof::trace

@@ -150,6 +150,7 @@ struct Trace {
   TracingTable tracing_changes;
   MemoryEventTable memory_events;
   MemoryReadingTable memory_readings;
+  TensorMemoryTable tensor_memory;
   std::vector<ProfilerMemory> profiler_memory;
   std::vector<MemoryByCalls> memory_by_calls;
 

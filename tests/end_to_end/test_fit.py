@@ -45,6 +45,29 @@ class Fit(unittest.TestCase):
         _, single = fit("llm/llama3_8b", "--batch", 16, "--context", 8192)
         self.assertEqual(row["needed_bytes"], single["needed_bytes"])
 
+    def test_largest_batches_by_context_are_those_of_single_answers(self):
+        _, answer = fit("llm/llama3_8b", "--gpu", "L40S")
+        contexts = [row["context"] for row in answer["capacities"] if row["kv_cache"] == "bf16"]
+        self.assertEqual(contexts, [1024 << i for i in range(8)])
+        self.assertEqual([row["context"] for row in answer["capacities"] if row["kv_cache"] == "fp8"], contexts)
+        text = run("fit", "llm/llama3_8b", "--gpu", "L40S").stdout
+        for row in answer["capacities"]:
+            with self.subTest(row=row):
+                arguments = ("llm/llama3_8b", "--gpu", "L40S", "--context", row["context"], "--kv", row["kv_cache"])
+                self.assertEqual(fit(*arguments)[1]["largest_batch"], row["largest_batch"])
+                most = row["largest_batch"] or 0
+                if most:
+                    self.assertEqual(fit(*arguments, "--batch", most)[0].returncode, 0)
+                    self.assertRegex(text, rf"(?m)^ +{row['context']:,} .*\b{most:,}\b")
+                self.assertEqual(fit(*arguments, "--batch", most * 11 // 10 + 1)[0].returncode, 5)
+
+    def test_contexts_end_with_the_models_own(self):
+        _, answer = fit("llm/llama3_70b", "--gpu", "L4")
+        self.assertTrue(all(row["largest_batch"] is None for row in answer["capacities"]))
+        _, llama = fit("llm/llama_1b", "--engine", "llama.cpp")
+        self.assertEqual({row["kv_cache"] for row in llama["capacities"]}, {"f16", "q8_0"})
+        self.assertEqual(max(row["context"] for row in llama["capacities"]), 131072)
+
     def test_the_largest_batch_fits_and_more_does_not(self):
         _, answer = fit("llm/llama3_8b", "--context", 8192)
         most = answer["largest_batch"]

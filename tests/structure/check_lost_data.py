@@ -14,10 +14,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTHING_LOST = {
     "captures_record_unreadable", "collector_counters_lost", "collector_counters_off", "collector_log_damaged_header",
     "collector_never_armed", "folders_too_deep", "gpu_contradicts_capture", "graph_built_before_attach",
-    "graph_kernels_missing", "heads_not_divisible", "kernels_without_launch", "kineto_ambiguous_process", "kineto_bad_products",
+    "graph_kernels_missing", "heads_not_divisible", "kernels_without_launch", "kineto_ambiguous_process",
+    "kineto_bad_memory", "kineto_bad_products",
     "kineto_invalid_utf8", "kineto_stray_text", "memory_snapshot_bad_blocks", "memory_snapshot_bad_events",
     "memory_snapshot_bad_segments", "memory_snapshot_blocks_differ", "memory_snapshot_contradicts",
-    "memory_snapshot_empty", "model_of_run_unusable", "model_of_workload_unusable",
+    "memory_snapshot_empty", "memory_trace_contradicts", "model_of_run_unusable", "model_of_workload_unusable",
     "ncu_kernel_not_seen", "ncu_live_csv", "ncu_metrics_left_out", "ncu_mixed_decimals", "ncu_no_section_list",
     "ncu_no_such_section", "ncu_no_unit", "ncu_not_gated", "ncu_reported_errors", "ncu_workload_failed",
     "new_tokens_contradict_steps", "nsys_attempt_failed", "nsys_csv_processes_unknown", "nsys_csv_report_skipped",

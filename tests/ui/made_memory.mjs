@@ -104,8 +104,24 @@ export function withLedger(profile) {
         free_bytes: 61_000_000_000,
         bytes_per_token: 32_768,
         tokens_left: 1_861_572,
+        tokens_left_bf16: 1_861_572,
+        tokens_left_fp8: 3_723_144,
         cache_tokens: 16_384,
         requests: 48,
+      },
+    ],
+    room: [
+      { device: "cuda:1", kv_cache: "bf16", context: 4096, per_sequence_bytes: 134_217_728, sequences: 454 },
+      { device: "cuda:1", kv_cache: "fp8", context: 4096, per_sequence_bytes: 67_108_864, sequences: 908 },
+    ],
+    forecasts: [
+      {
+        device: "cuda:1",
+        change: "double_context",
+        basis: "static",
+        more_bytes: 62_000_000_000,
+        free_bytes: 61_000_000_000,
+        fits: false,
       },
     ],
     growth: [

@@ -240,6 +240,21 @@ test("a snapshot alone has its tables, and says what is missing", async () => {
   await close(opened);
 });
 
+test("a trace with memory events has a peak by operator, and no pools", async () => {
+  const trace = analyze("traced_memory", data("kineto/profile_memory.json"));
+  const opened = await open(trace.page, "#memory");
+  const { page } = opened;
+  const text = await page.textContent("main");
+  assert.match(text, /Peak of cuda:0: 11\.78 kB, by operator/);
+  assert.match(text, /\(before the trace's first event\)/);
+  assert.match(text, /aten::addmm/);
+  assert.match(text, /Only snapshots state pools/);
+  const captions = await page.$$eval("main caption", (all) => all.map((each) => each.textContent));
+  assert.ok(captions.includes("PyTorch's memory at the end of the trace"), captions.join());
+  assert.equal(await page.locator(".area-chart").count(), 2, "one for each GPU");
+  await close(opened);
+});
+
 test("a ledger and a snapshot are shown together; without both there is no view", async () => {
   const both = analyze("both_memories", data("collector_log/memory.llmtrace"), data("h200-memory/graph.pickle"));
   const opened = await open(both.page, "#memory");
@@ -259,7 +274,23 @@ test("what is left and what leaks are tables", async () => {
       rows.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())),
     );
   const [left] = await cells("What is left of GPU memory at its peak");
-  assert.deepEqual(left, ["cuda:1", "61.00 GB", "32.77 kB", "1,861,572", "16,384", "48"]);
+  assert.deepEqual(left, [
+    "cuda:1",
+    "61.00 GB",
+    "32.77 kB",
+    "1,861,572",
+    "1,861,572",
+    "3,723,144",
+    "16,384",
+    "48",
+  ]);
+  const room = await cells("Further sequences that fit into what is left of GPU memory");
+  assert.deepEqual(room, [
+    ["cuda:1", "bf16", "4,096", "134.22 MB", "454"],
+    ["cuda:1", "fp8", "4,096", "67.11 MB", "908"],
+  ]);
+  const [forecast] = await cells("Whether larger runs fit");
+  assert.deepEqual(forecast, ["cuda:1", "twice the context", "62.00 GB", "61.00 GB", "no"]);
   const [growth] = await cells("GPU memory that grew from request to request");
   assert.equal(growth[0], "cuda:1");
   assert.deepEqual(growth.slice(-2), ["yes", "58,174"]);

@@ -11,6 +11,7 @@
 
 #include "analysis/memory/allocator_history.h"
 #include "analysis/memory/out_of_memory.h"
+#include "analysis/memory/traced_memory.h"
 #include "trace/requests.h"
 
 namespace llmprof::analysis {
@@ -31,6 +32,9 @@ constexpr size_t kMostAnnotations = 1000;
 Bytes bytes(uint64_t count) { return {static_cast<double>(count)}; }
 Bytes bytes(int64_t count) { return {static_cast<double>(count)}; }
 void add(Bytes& to, uint64_t count) { to.value += static_cast<double>(count); }
+void add(std::optional<Bytes>& to, uint64_t count) {
+  to = Bytes{(to ? to->value : 0) + static_cast<double>(count)};
+}
 
 std::string pool_name(const trace::AllocatorPool& pool) {
   return fmt::format("{},{}", pool.first, pool.second);
@@ -48,7 +52,6 @@ void add_segment(const AllocatorSegment& segment, Row& row) {
   add(row.active, segment.active);
   add(row.requested, segment.requested);
   add(row.inactive, segment.size - segment.active);
-  ++row.segments;
 }
 
 void take_free_block(uint64_t size, std::optional<Bytes>& largest) {
@@ -114,9 +117,19 @@ class SnapshotOfDevice {
     row.reserved = bytes(moment.level.reserved);
   }
 
+  // All that a snapshot states.
+  static void set_to_zero(MemoryDevice& row) {
+    for (auto* sum : {&row.active, &row.requested, &row.awaiting_free, &row.rounding, &row.inactive,
+                      &row.private_pools, &row.expandable}) {
+      *sum = Bytes{};
+    }
+    row.segments = row.blocks = row.free_blocks = 0;
+  }
+
   [[nodiscard]] MemoryDevice device_row() const {
     MemoryDevice row;
     name(row);
+    set_to_zero(row);
     uint64_t largest_request = history_.largest_allocation;
     each_segment([&](const AllocatorSegment& segment) {
       add_segment(segment, row);
@@ -124,18 +137,19 @@ class SnapshotOfDevice {
       add(row.rounding, segment.active - segment.requested);
       if (segment.pool.is_private()) add(row.private_pools, segment.size);
       if (segment.is_expandable) add(row.expandable, segment.size);
-      row.blocks += segment.blocks;
+      ++*row.segments;
+      *row.blocks += segment.blocks;
       each_block(segment, [&](const trace::AllocatorBlock& block) {
         if (block.state != AllocatorState::inactive) {
           largest_request = std::max(largest_request, block.requested);
           return;
         }
-        ++row.free_blocks;
+        ++*row.free_blocks;
         take_free_block(block.size, row.largest_free_block);
       });
     });
     if (row.reserved.value > 0) {
-      row.inactive_share = profile::Share{row.inactive.value / row.reserved.value};
+      row.inactive_share = profile::Share{row.inactive->value / row.reserved.value};
     }
     if (largest_request > 0) row.largest_request = bytes(largest_request);
     row.events = history_.rows.size();
@@ -165,6 +179,7 @@ class SnapshotOfDevice {
       row.is_private = segment.pool.is_private();
       row.stream = stream_name(segment.stream);
       add_segment(segment, row);
+      ++row.segments;
       each_block(segment, [&](const trace::AllocatorBlock& block) {
         if (block.state == AllocatorState::inactive) {
           take_free_block(block.size, row.largest_free_block);
@@ -396,6 +411,7 @@ std::optional<profile::Memory> find_memory(const trace::Trace& trace, Diagnostic
     }
     add_annotations(trace, snapshot, index, origin, memory.annotations);
   }
+  add_traced_memory(trace, memory, diagnostics);
   if (memory.snapshots.empty()) return std::nullopt;
   return memory;
 }

@@ -8,7 +8,8 @@
 
 namespace llmprof::analysis {
 
-// GPU memory inside PyTorch, by its memory snapshots; none without one that has any.
+// GPU memory inside PyTorch, by its memory snapshots and by what its traces report; none without
+// any.
 std::optional<profile::Memory> find_memory(const trace::Trace& trace, Diagnostics& diagnostics);
 
 }  // namespace llmprof::analysis

@@ -59,8 +59,8 @@ TEST(FindMemory, WithoutEventsThereIsNoPeak) {
   const profile::MemoryDevice& device = memory.devices[0];
   EXPECT_EQ(device.device, "cuda:0");
   EXPECT_EQ(device.reserved.value, 4.0 * kMiB);
-  EXPECT_EQ(device.rounding.value, 100);
-  EXPECT_EQ(device.inactive.value, 3.0 * kMiB);
+  EXPECT_EQ(device.rounding->value, 100);
+  EXPECT_EQ(device.inactive->value, 3.0 * kMiB);
   EXPECT_EQ(device.inactive_share->value, 0.75);
   EXPECT_EQ(device.largest_free_block->value, 3.0 * kMiB);
   EXPECT_FALSE(device.peak);
@@ -84,13 +84,13 @@ TEST(FindMemory, LevelsCountBackFromTheSnapshot) {
   EXPECT_EQ(device.existed_before, 2U);
   ASSERT_TRUE(device.peak);
   EXPECT_FALSE(device.peak->event);  // before the first event
-  EXPECT_EQ(device.peak->active.value, 3.0 * kMiB - 100);
+  EXPECT_EQ(device.peak->active->value, 3.0 * kMiB - 100);
   EXPECT_EQ(device.peak->reserved.value, 24.0 * kMiB);
   ASSERT_EQ(memory.timeline.size(), 4U);
   EXPECT_EQ(memory.timeline[1].allocated.value, 1.0 * kMiB - 100);
-  EXPECT_EQ(memory.timeline[1].active.value, 3.0 * kMiB - 100);
+  EXPECT_EQ(memory.timeline[1].active->value, 3.0 * kMiB - 100);
   EXPECT_EQ(memory.timeline[3].reserved.value, 4.0 * kMiB);
-  EXPECT_EQ(memory.timeline[3].active.value, 1.0 * kMiB - 100);
+  EXPECT_EQ(memory.timeline[3].active->value, 1.0 * kMiB - 100);
 }
 
 TEST(FindMemory, ContradictionsAreCounted) {

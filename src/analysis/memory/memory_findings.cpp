@@ -36,7 +36,9 @@ class MemoryFindings {
  public:
   explicit MemoryFindings(const std::optional<MemoryLedger>& ledger) {
     if (!ledger) return;
-    for (const LedgerMoment& moment : ledger->moments) totals_[moment.device] = moment.total.value;
+    for (const LedgerMoment& moment : ledger->moments) {
+      if (moment.total) totals_[moment.device] = moment.total->value;
+    }
   }
 
   void add_failures(const Memory& memory) {
@@ -76,18 +78,18 @@ class MemoryFindings {
 
   // When active bytes were highest: later, unused memory is what the peak needed.
   void add_unused_at_peak(const Memory& memory) {
-    for (const auto& [name, device] : by_device(memory, [](const MemoryDevice& each) {
-           return each.peak ? each.peak->reserved.value - each.peak->active.value : 0;
-         })) {
-      if (!device->peak) continue;
+    for (const auto& [name, device] : by_device(
+             memory, [](const MemoryDevice& each) { return unused_at_peak(each).value_or(0); })) {
+      const auto known = unused_at_peak(*device);
+      if (!known) continue;
       const double held = device->peak->reserved.value;
-      const double unused = held - device->peak->active.value;
+      const double unused = *known;
       if (!is_much(unused, held)) continue;
       FindingValues values;
       values.add("unused", Bytes{unused})
           .add("reserved", device->peak->reserved)
           .add("share_of_reserved", profile::Share{unused / held})
-          .add("expandable", device->expandable.value > 0);
+          .add("expandable", device->expandable && device->expandable->value > 0);
       add(FindingKind::memory_reserved_unused, name, unused, std::move(values));
     }
   }
@@ -116,12 +118,12 @@ class MemoryFindings {
     for (const auto& [name, known] : largest) {
       const auto& [device, pools] = known;
       if (!is_much(pools->unused, device->reserved.value)) continue;
+      const Bytes held = device->private_pools.value_or(Bytes{});
       FindingValues values;
       values.add("pools", pools->reserved.size())
-          .add("reserved", device->private_pools)
+          .add("reserved", held)
           .add("unused", Bytes{pools->unused})
-          .add("share_of_reserved",
-               profile::Share{device->private_pools.value / device->reserved.value});
+          .add("share_of_reserved", profile::Share{held.value / device->reserved.value});
       add(FindingKind::memory_graph_pools, name, pools->unused, std::move(values));
     }
   }
@@ -166,6 +168,12 @@ class MemoryFindings {
   std::vector<Finding> take() && { return std::move(findings_); }
 
  private:
+  // Unknown in a trace: memory that waits for another stream is not free.
+  static std::optional<double> unused_at_peak(const MemoryDevice& device) {
+    if (!device.peak || !device.peak->active) return std::nullopt;
+    return device.peak->reserved.value - device.peak->active->value;
+  }
+
   // The snapshot of each GPU with the largest value.
   template <class Value>
   static std::map<std::string, const MemoryDevice*> by_device(const Memory& memory,

@@ -9,17 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/memory_ledger/event_times.h"
 #include "analysis/memory_ledger/ledger_timeline.h"
 #include "analysis/memory_ledger/live_memory.h"
 #include "analysis/memory_ledger/memory_balances.h"
 #include "analysis/memory_ledger/memory_growth.h"
+#include "analysis/memory_ledger/memory_outlook.h"
 #include "analysis/ranking/kernels.h"
-#include "llm/cost.h"
 
 namespace llmprof::analysis {
 namespace {
 
 using profile::LedgerBasis;
+using profile::LedgerEvidence;
 using profile::LedgerMomentKind;
 using profile::LedgerPart;
 using trace::MemoryReadingTable;
@@ -28,7 +30,16 @@ std::optional<profile::Share> share_of(double part, double all) {
   return all > 0 ? std::optional(profile::Share{part / all}) : std::nullopt;
 }
 
-// Chooses the moments of one GPU, and the points of its timeline, among its readings.
+constexpr size_t kStretches = 500;
+
+// Parts of a reading that allocations explain, whatever the driver adds.
+bool is_of_allocations(const BalanceRow& row) {
+  return row.basis == LedgerBasis::recorded || row.basis == LedgerBasis::model_size ||
+         row.part == LedgerPart::pool_unused;
+}
+
+// Chooses the moments of one GPU, and the points of its timeline, among its readings, or among the
+// times of its allocations.
 class Moments {
  public:
   Moments(const trace::Trace& trace, const Stages& stages, trace::ProcessId process,
@@ -58,13 +69,8 @@ class Moments {
  private:
   using Choice = std::optional<size_t>;  // index in balances_
 
-  [[nodiscard]] Nanoseconds time(size_t balance) const {
-    return table_.time[balances_[balance].reading];
-  }
-  [[nodiscard]] uint64_t used(size_t balance) const {
-    const size_t row = balances_[balance].reading;
-    return table_.used[row] + table_.reserved[row];
-  }
+  [[nodiscard]] Nanoseconds time(size_t balance) const { return balances_[balance].time; }
+  [[nodiscard]] uint64_t used(size_t balance) const { return balances_[balance].used; }
   [[nodiscard]] std::vector<size_t> all() const {
     std::vector<size_t> indices(balances_.size());
     for (size_t i = 0; i < indices.size(); ++i) indices[i] = i;
@@ -124,12 +130,7 @@ class Moments {
   }
 
   void add_steady_decode() {
-    const StageInstance* longest = nullptr;
-    for (const StageInstance& instance : stages_.instances) {
-      const bool decodes = is_here(instance) && stages_.stages[instance.stage].name == "decode";
-      if (!decodes || instance.warmup) continue;
-      if (longest == nullptr || instance.wall() > longest->wall()) longest = &instance;
-    }
+    const StageInstance* longest = longest_decode(stages_, device_);
     if (longest == nullptr) return;
     const Nanoseconds middle = longest->start + longest->wall() / 2;
     Choice nearest;
@@ -148,11 +149,12 @@ class Moments {
     gpu.device = device_label(trace_, device_);
     gpu.process = trace_.processes[process_.index()].pid;
     gpu.start = {time(0)};
-    gpu.total = {static_cast<double>(table_.total[balances_.front().reading])};
+    const auto& reading = balances_.front().reading;
+    gpu.evidence = reading ? LedgerEvidence::readings : LedgerEvidence::events;
+    if (reading) gpu.total = profile::Bytes{static_cast<double>(table_.total[*reading])};
   }
 
   void add_timeline() {
-    constexpr size_t kStretches = 500;
     std::vector<UsedMemory> readings;
     readings.reserve(balances_.size());
     for (size_t i = 0; i < balances_.size(); ++i) readings.push_back({time(i), used(i)});
@@ -160,7 +162,7 @@ class Moments {
       profile::LedgerPoint& point = ledger_.timeline.emplace_back();
       point.gpu = ledger_.gpus.size() - 1;
       point.time = since_start(i);
-      point.used = {static_cast<double>(used(i))};
+      if (balances_[i].reading) point.used = profile::Bytes{static_cast<double>(used(i))};
       std::map<LedgerPart, int64_t> parts;
       for (const BalanceRow& row : balances_[i].rows) parts[row.part] += row.bytes;
       for (const auto& [part, bytes] : parts) {
@@ -173,7 +175,6 @@ class Moments {
     if (!choice) return;
     of_moments_.insert(*choice);
     const MemoryBalance& balance = balances_[*choice];
-    const size_t row = balance.reading;
     const uint64_t index = ledger_.moments.size();
     profile::LedgerMoment& moment = ledger_.moments.emplace_back();
     moment.gpu = ledger_.gpus.size() - 1;
@@ -181,22 +182,26 @@ class Moments {
     moment.kind = kind;
     if (!stage.empty()) moment.stage = stage;
     moment.time = since_start(*choice);
-    moment.total = {static_cast<double>(table_.total[row])};
-    moment.used = {static_cast<double>(used(*choice))};
-    moment.used_share = share_of(moment.used.value, moment.total.value);
-    if (table_.own[row] != MemoryReadingTable::kUnknown) {
-      moment.own = profile::Bytes{static_cast<double>(table_.own[row])};
-    }
+    if (balance.reading) take_reading(*balance.reading, balance.used, moment);
     for (const BalanceRow& each : balance.rows) {
-      if (each.part == LedgerPart::rest) moment.closes = is_small(each.bytes, used(*choice));
+      if (each.part == LedgerPart::rest) moment.closes = is_small(each.bytes, balance.used);
       const auto bytes = static_cast<double>(each.bytes);
+      if (!balance.reading || is_of_allocations(each)) moment.recorded.value += bytes;
       ledger_.rows.push_back({index,
                               each.part,
                               each.owner,
                               {bytes},
-                              share_of(bytes, moment.used.value),
+                              share_of(bytes, static_cast<double>(balance.used)),
                               each.allocations,
                               each.basis});
+    }
+  }
+  void take_reading(size_t row, uint64_t used, profile::LedgerMoment& moment) const {
+    moment.total = profile::Bytes{static_cast<double>(table_.total[row])};
+    moment.used = profile::Bytes{static_cast<double>(used)};
+    moment.used_share = share_of(moment.used->value, moment.total->value);
+    if (table_.own[row] != MemoryReadingTable::kUnknown) {
+      moment.own = profile::Bytes{static_cast<double>(table_.own[row])};
     }
   }
   static bool is_small(int64_t rest, uint64_t used) {
@@ -215,39 +220,16 @@ class Moments {
   std::set<size_t> of_moments_;  // indices in balances_
 };
 
-// Of the GPU's peak, the last moment of that kind.
-std::optional<profile::MemoryHeadroom> headroom(const profile::MemoryLedger& ledger,
-                                                const std::string& device,
-                                                const llm::ModelSpec* model) {
-  std::optional<size_t> peak;
-  for (size_t i = 0; i < ledger.moments.size(); ++i) {
-    const profile::LedgerMoment& moment = ledger.moments[i];
-    if (moment.device == device && moment.kind == LedgerMomentKind::peak) peak = i;
-  }
-  if (!peak) return std::nullopt;
-  profile::MemoryHeadroom left;
-  left.device = device;
-  const profile::LedgerMoment& moment = ledger.moments[*peak];
-  left.free = {moment.total.value - moment.used.value};
-  const double per_token = model == nullptr ? 0 : llm::kv_bytes_per_token(*model);
-  if (per_token <= 0) return left;
-  left.bytes_per_token = profile::Bytes{per_token};
-  left.tokens_left = static_cast<uint64_t>(left.free.value / per_token);
-  for (const profile::LedgerRow& row : ledger.rows) {
-    if (row.moment != *peak || row.part != LedgerPart::kv_cache) continue;
-    left.cache_tokens =
-        left.cache_tokens.value_or(0) + static_cast<uint64_t>(row.bytes.value / per_token);
-  }
-  return left;
-}
-
 void add_outlook(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu,
-                 const llm::ModelSpec* model, profile::MemoryLedger& ledger) {
-  auto left = headroom(ledger, device_label(trace, gpu.second), model);
+                 const llm::ModelSpec* model, const profile::Workload& workload,
+                 profile::MemoryLedger& ledger) {
+  auto left = find_headroom(ledger, device_label(trace, gpu.second), model);
   if (!left) return;
-  FollowedGrowth growth = find_growth(trace, stages, gpu, left->free.value);
+  const auto free = left->free ? std::optional(left->free->value) : std::nullopt;
+  FollowedGrowth growth = find_growth(trace, stages, gpu, free);
   left->requests = growth.requests;
   ledger.headroom.push_back(*left);
+  add_room(*left, model, workload, ledger);
   std::ranges::move(growth.rows, std::back_inserter(ledger.growth));
 }
 
@@ -277,15 +259,22 @@ std::optional<Nanoseconds> recorded_until(const trace::Trace& trace, trace::Proc
 std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trace,
                                                         const Stages& stages,
                                                         const llm::ModelSpec* model,
+                                                        const profile::Workload& workload,
                                                         Diagnostics& diagnostics) {
   const MemoryReadingTable& readings = trace.memory_readings;
-  if (readings.size() == 0 || trace.memory_events.size() == 0) return std::nullopt;
+  const trace::MemoryEventTable& events = trace.memory_events;
+  if (events.size() == 0) return std::nullopt;
   profile::MemoryLedger ledger;
   ledger.events = trace.memory_events.size();
   ledger.readings = readings.size();
   std::set<std::pair<trace::ProcessId, trace::DeviceId>> gpus;
   for (size_t row = 0; row < readings.size(); ++row) {
     gpus.emplace(readings.process[row], readings.device[row]);
+  }
+  // Other tools than our collector read nothing, so that allocations are all that is known.
+  const bool is_read = readings.size() > 0;
+  for (size_t row = 0; !is_read && row < events.size(); ++row) {
+    gpus.emplace(events.process[row], events.device[row]);
   }
   uint64_t late = 0;
   for (const auto& [process, device] : gpus) {
@@ -294,9 +283,13 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
       ++late;
       continue;
     }
-    const auto balances = find_balances(trace, stages, model, {process, device}, *until);
+    const GpuOfProcess gpu = {process, device};
+    const auto balances =
+        is_read ? find_balances(trace, stages, model, gpu, *until)
+                : recorded_balances(trace, stages, model, gpu,
+                                    event_times(trace, stages, gpu, *until, kStretches));
     Moments(trace, stages, process, device, balances, ledger).add_all();
-    add_outlook(trace, stages, {process, device}, model, ledger);
+    add_outlook(trace, stages, gpu, model, workload, ledger);
   }
   diagnostics.info("memory_ledger_late",
                    "GPUs whose memory is not explained: recording began after the program may have "

@@ -61,6 +61,9 @@ class LiveMemory {
   };
   [[nodiscard]] const Happened& happened() const { return happened_; }
 
+  // What all of these hold of a GPU; pools with their unused memory.
+  [[nodiscard]] uint64_t held(trace::DeviceId device) const;
+
   // Memory that the driver adds: pages of 2 MiB that allocations touch, without their own bytes.
   [[nodiscard]] uint64_t rounding(trace::DeviceId device) const;
 
@@ -77,6 +80,12 @@ class LiveMemory {
   };
 
   void apply(size_t row);
+  void put(AllocationsByAddress& among, size_t row, const RecordedAllocation& allocation);
+  bool take_out(AllocationsByAddress& among, uint64_t address);
+  void put_in_pool(size_t row, const RecordedAllocation& allocation);
+  bool take_out_of_pool(size_t row);
+  void destroy_pool(uint64_t pool);
+  [[nodiscard]] int64_t height(uint64_t pool) const;
   void allocate(size_t row);
   void release(size_t row);
   void note_pool(size_t row);
@@ -84,6 +93,7 @@ class LiveMemory {
   void unmap_memory(size_t row);
   void retain(uint64_t handle);
   void release_handle(uint64_t handle);
+  void add_reference(size_t physical);
   void drop_reference(size_t physical);
   [[nodiscard]] bool is_of_virtual_memory(size_t row) const;
 
@@ -95,6 +105,8 @@ class LiveMemory {
   AllocationsByAddress in_pools_;
   AllocationsByAddress managed_;
   std::map<uint64_t, DevicePool> pools_;
+  std::unordered_map<uint64_t, uint64_t> used_of_pools_;  // bytes of in_pools_, by pool
+  std::map<trace::DeviceId, int64_t> held_;
   std::vector<Physical> physical_;
   std::unordered_map<uint64_t, size_t> handles_;  // indices in physical_
   std::map<uint64_t, Mapping> mappings_;          // by address

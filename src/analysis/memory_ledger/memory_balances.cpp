@@ -102,7 +102,25 @@ class DeviceLedger {
         before_ = row;
         continue;
       }
-      all.push_back({row, rows_at(row)});
+      const uint64_t used = table_.used[row] + table_.reserved[row];
+      all.push_back({table_.time[row], row, used, rows_at(row)});
+    }
+    return all;
+  }
+
+  std::vector<MemoryBalance> recorded(const std::vector<Nanoseconds>& times) {
+    std::vector<MemoryBalance> all;
+    for (const Nanoseconds time : times) {
+      live_.advance_to(time);
+      std::vector<BalanceRow> rows;
+      add_recorded(rows);
+      const Managed managed = all_managed();
+      rows.push_back(
+          {LedgerPart::managed, "", managed.bytes, managed.count, LedgerBasis::recorded});
+      put_in_order(rows);
+      uint64_t sum = 0;
+      for (const BalanceRow& row : rows) sum += static_cast<uint64_t>(row.bytes);
+      all.push_back({time, std::nullopt, sum, std::move(rows)});
     }
     return all;
   }
@@ -153,22 +171,30 @@ class DeviceLedger {
     std::vector<BalanceRow> rows = {
         {LedgerPart::other_processes, "", other_processes(row), 0, LedgerBasis::reading},
         {LedgerPart::driver_reserved, "", whole(table_.reserved[row]), 0, LedgerBasis::reading}};
-    add_allocations(rows);
-    add_pools(rows);
-    add_virtual_memory(rows);
+    add_recorded(rows);
     rows.push_back(
         {LedgerPart::rounding, "", whole(live_.rounding(device_)), 0, LedgerBasis::addresses});
     if (profiler_ > 0) {
       rows.push_back({LedgerPart::profiler, "CUPTI", profiler_, 0, LedgerBasis::stated});
     }
     add_unexplained(row, rows);
+    put_in_order(rows);
+    return rows;
+  }
+
+  static void put_in_order(std::vector<BalanceRow>& rows) {
     std::erase_if(rows, [](const BalanceRow& each) {
       return each.bytes == 0 && each.part != LedgerPart::rest;
     });
     std::ranges::stable_sort(rows, [](const BalanceRow& a, const BalanceRow& b) {
       return std::tuple(a.part, -a.bytes) < std::tuple(b.part, -b.bytes);
     });
-    return rows;
+  }
+
+  void add_recorded(std::vector<BalanceRow>& rows) const {
+    add_allocations(rows);
+    add_pools(rows);
+    add_virtual_memory(rows);
   }
 
   void add_allocations(std::vector<BalanceRow>& rows) const {
@@ -228,17 +254,25 @@ class DeviceLedger {
     rows.push_back({LedgerPart::vmm, "", whole(sum.bytes), sum.count, LedgerBasis::recorded});
   }
 
+  struct Managed {
+    int64_t bytes = 0;
+    uint64_t count = 0;
+  };
+  [[nodiscard]] Managed all_managed() const {
+    Managed managed;
+    for (const auto& [address, allocation] : live_.managed()) {
+      if (allocation.device != device_) continue;
+      managed.bytes += whole(allocation.bytes);
+      ++managed.count;
+    }
+    return managed;
+  }
+
   void add_unexplained(size_t row, std::vector<BalanceRow>& rows) {
     int64_t rest = whole(table_.used[row]) + whole(table_.reserved[row]);
     for (const BalanceRow& each : rows) rest -= each.bytes;
-    int64_t managed = 0;
-    uint64_t count = 0;
-    for (const auto& [address, allocation] : live_.managed()) {
-      if (allocation.device != device_) continue;
-      managed += whole(allocation.bytes);
-      ++count;
-    }
-    unexplained_.add(rest - last_rest_, live_.happened(), managed);
+    const Managed managed = all_managed();
+    unexplained_.add(rest - last_rest_, live_.happened(), managed.bytes);
     last_rest_ = rest;
     const auto add = [&](LedgerPart part, int64_t bytes, uint64_t allocations) {
       rows.push_back({part, "", bytes, allocations, LedgerBasis::difference});
@@ -246,7 +280,7 @@ class DeviceLedger {
     };
     add(LedgerPart::context, unexplained_.context(), 0);
     add(LedgerPart::graphs, unexplained_.graphs(), 0);
-    add(LedgerPart::managed, unexplained_.managed(), count);
+    add(LedgerPart::managed, unexplained_.managed(), managed.count);
     rows.push_back({LedgerPart::rest, "", rest, 0, LedgerBasis::remainder});
   }
 
@@ -274,6 +308,12 @@ std::vector<MemoryBalance> find_balances(const trace::Trace& trace, const Stages
                                          const llm::ModelSpec* model, GpuOfProcess gpu,
                                          Nanoseconds until) {
   return DeviceLedger(trace, stages, model, gpu.first, gpu.second).balances(until);
+}
+
+std::vector<MemoryBalance> recorded_balances(const trace::Trace& trace, const Stages& stages,
+                                             const llm::ModelSpec* model, GpuOfProcess gpu,
+                                             const std::vector<Nanoseconds>& times) {
+  return DeviceLedger(trace, stages, model, gpu.first, gpu.second).recorded(times);
 }
 
 }  // namespace llmprof::analysis

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,11 @@ struct BalanceRow {
   profile::LedgerBasis basis = profile::LedgerBasis::recorded;
 };
 
-// One reading of a GPU, and all that is known about what it found in use.
+// One time, and all that is known about what is in use.
 struct MemoryBalance {
-  size_t reading = 0;  // row of memory_readings
+  Nanoseconds time = 0;
+  std::optional<size_t> reading;  // row of memory_readings; none: only allocations are known
+  uint64_t used = 0;              // bytes, according to the reading; without one the sum of rows
   std::vector<BalanceRow> rows;
 };
 
@@ -33,5 +36,10 @@ struct MemoryBalance {
 std::vector<MemoryBalance> find_balances(const trace::Trace& trace, const Stages& stages,
                                          const llm::ModelSpec* model, GpuOfProcess gpu,
                                          Nanoseconds until);
+
+// What the GPU's recorded allocations hold at these times, which increase.
+std::vector<MemoryBalance> recorded_balances(const trace::Trace& trace, const Stages& stages,
+                                             const llm::ModelSpec* model, GpuOfProcess gpu,
+                                             const std::vector<Nanoseconds>& times);
 
 }  // namespace llmprof::analysis

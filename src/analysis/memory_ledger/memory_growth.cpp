@@ -86,7 +86,7 @@ uint64_t increases(Series::const_iterator from, Series::const_iterator to) {
 }
 
 profile::MemoryGrowth judged(const Owner& owner, const Series& series, const Trend& trend,
-                             double free_bytes) {
+                             std::optional<double> free_bytes) {
   profile::MemoryGrowth growth;
   growth.part = owner.first;
   growth.owner = owner.second;
@@ -99,8 +99,8 @@ profile::MemoryGrowth judged(const Owner& owner, const Series& series, const Tre
   const auto last_third = series.end() - static_cast<std::ptrdiff_t>(series.size()) / kThirds;
   const bool goes_on = increases(last_third, series.end()) > 0;
   growth.leak = growth.increases >= kFewestIncreases && goes_on && trend.lower > 0;
-  if (growth.leak && free_bytes >= 0) {
-    growth.requests_left = static_cast<uint64_t>(free_bytes / trend.slope);
+  if (growth.leak && free_bytes && *free_bytes >= 0) {
+    growth.requests_left = static_cast<uint64_t>(*free_bytes / trend.slope);
   }
   return growth;
 }
@@ -108,7 +108,7 @@ profile::MemoryGrowth judged(const Owner& owner, const Series& series, const Tre
 }  // namespace
 
 FollowedGrowth find_growth(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu,
-                           double free_bytes) {
+                           std::optional<double> free_bytes) {
   const std::vector<Nanoseconds> starts = starts_of_requests(stages, gpu);
   if (starts.size() < kFewestFollowed) return {};
   FollowedGrowth found;

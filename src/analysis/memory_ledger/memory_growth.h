@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/stages/stages.h"
@@ -15,8 +16,8 @@ struct FollowedGrowth {
 };
 
 // What a GPU's recorded allocations add up to when each request begins, in requests after warm-up.
-// `free_bytes` is what is left at the peak.
+// `free_bytes` is what is left at the peak; none: unknown.
 FollowedGrowth find_growth(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu,
-                           double free_bytes);
+                           std::optional<double> free_bytes);
 
 }  // namespace llmprof::analysis

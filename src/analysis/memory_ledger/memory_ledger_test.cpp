@@ -7,6 +7,7 @@
 #include "analysis/memory_ledger/allocating_library.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
 #include "analysis/memory_ledger/live_memory.h"
+#include "analysis/memory_ledger/memory_outlook.h"
 #include "analysis/memory_ledger/model_allocations.h"
 #include "llm/cost.h"
 #include "trace/append.h"
@@ -90,7 +91,8 @@ std::map<std::pair<LedgerPart, std::string>, int64_t> rows_of(const profile::Mem
       rows[{row.part, row.owner}] += static_cast<int64_t>(row.bytes.value);
       sum += static_cast<int64_t>(row.bytes.value);
     }
-    EXPECT_EQ(static_cast<double>(sum), ledger.moments[i].used.value);
+    EXPECT_EQ(static_cast<double>(sum),
+              ledger.moments[i].used.value_or(ledger.moments[i].recorded).value);
   }
   return rows;
 }
@@ -100,7 +102,7 @@ std::optional<profile::MemoryLedger> ledger_of(RecordedMemory& memory,
                                                const Stages& stages = {}) {
   Diagnostics diagnostics;
   const trace::Trace trace = memory.freeze();
-  return find_memory_ledger(trace, stages, model, diagnostics);
+  return find_memory_ledger(trace, stages, model, {}, diagnostics);
 }
 
 // 4 layers of 2 KV heads of 64 values, in 2 bytes: 2,048 bytes per token.
@@ -168,7 +170,7 @@ TEST(MemoryLedger, ExplainsEveryByteOfKnownAllocations) {
       {{LedgerPart::rest, ""}, 0},
   };
   EXPECT_EQ(rows, expected);
-  EXPECT_TRUE(ledger->moments.back().closes);
+  EXPECT_EQ(ledger->moments.back().closes, true);
 }
 
 TEST(MemoryLedger, GrowthThatNothingExplainsIsTheRest) {
@@ -187,7 +189,7 @@ TEST(MemoryLedger, GrowthThatNothingExplainsIsTheRest) {
   EXPECT_EQ((rows[{LedgerPart::rest, ""}]), mib(100));
   EXPECT_EQ((rows[{LedgerPart::context, ""}]), mib(520));
   EXPECT_EQ((rows[{LedgerPart::graphs, ""}]), mib(8));
-  EXPECT_FALSE(ledger->moments.back().closes);
+  EXPECT_EQ(ledger->moments.back().closes, false);
 }
 
 TEST(MemoryLedger, AReadingNextToAChangeIsNotUsed) {
@@ -237,7 +239,7 @@ TEST(MemoryLedger, EndsWhereTheRecordingEnds) {
   memory.read(5 * kSecond, 900 * kMebibyte);
   const auto ledger = ledger_of(memory);
   ASSERT_TRUE(ledger);
-  EXPECT_EQ(ledger->moments.back().used.value, static_cast<double>(1200 * kMebibyte));
+  EXPECT_EQ(ledger->moments.back().used->value, static_cast<double>(1200 * kMebibyte));
 }
 
 // Requests of one second each; `grow` is called at the end of each with its number.
@@ -309,10 +311,138 @@ TEST(MemoryHeadroom, IsGivenInTokens) {
       },
       &model);
   ASSERT_EQ(ledger.headroom.size(), 1U);
-  EXPECT_EQ(ledger.headroom[0].free.value, 98'900.0 * kMebibyte);
+  EXPECT_EQ(ledger.headroom[0].free->value, 98'900.0 * kMebibyte);
   EXPECT_EQ(ledger.headroom[0].bytes_per_token->value, 2048);
   EXPECT_EQ(ledger.headroom[0].tokens_left, 98'900 * kMebibyte / 2048);
   EXPECT_EQ(ledger.headroom[0].cache_tokens, 4096U);
+}
+
+TEST(MemoryHeadroom, SaysHowManySequencesFit) {
+  llm::ModelSpec model = small_model();  // 2,048 bytes per token
+  model.longest_context = 4096;
+  const auto ledger = after_requests(
+      1,
+      [](RecordedMemory& memory, size_t /*request*/, auto time) {
+        memory.add(time, {.address = kHeap, .bytes = 2048 * 4096});
+      },
+      &model);
+  const double free = ledger.headroom.at(0).free->value;
+  EXPECT_EQ(ledger.headroom[0].tokens_left_bf16, static_cast<uint64_t>(free / 2048));
+  EXPECT_EQ(ledger.headroom[0].tokens_left_fp8, static_cast<uint64_t>(free / 1024));
+  ASSERT_EQ(ledger.room.size(), 6U);  // 1024, 2048 and 4096 tokens in two formats
+  EXPECT_EQ(ledger.room[2].cache, profile::CacheFormat::bf16);
+  EXPECT_EQ(ledger.room[2].context, 4096U);
+  EXPECT_EQ(ledger.room[2].per_sequence.value, 2048.0 * 4096);
+  EXPECT_EQ(ledger.room[2].sequences, static_cast<uint64_t>(free / (2048 * 4096)));
+  EXPECT_EQ(ledger.room[5].cache, profile::CacheFormat::fp8);
+  EXPECT_EQ(ledger.room[5].sequences, static_cast<uint64_t>(free / (1024 * 4096)));
+  // Batch and context are unknown: twice either of them is twice the cache.
+  ASSERT_EQ(ledger.forecasts.size(), 2U);
+  EXPECT_EQ(ledger.forecasts[0].change, profile::ForecastChange::double_batch);
+  EXPECT_EQ(ledger.forecasts[0].more.value, 2048.0 * 4096);
+  EXPECT_TRUE(ledger.forecasts[0].fits);
+}
+
+TEST(MemoryHeadroom, ForecastsFollowFromTheRun) {
+  llm::ModelSpec model = small_model();
+  model.layers[0].window = 1024;  // of 4 layers, each with 512 bytes per token
+  profile::MemoryLedger ledger;
+  profile::LedgerMoment& peak = ledger.moments.emplace_back();
+  peak.device = "cuda:0";
+  peak.total = profile::Bytes{100e6};
+  peak.used = profile::Bytes{80e6};
+  const auto left = find_headroom(ledger, "cuda:0", &model);
+  ASSERT_TRUE(left);
+  profile::Workload workload;
+  workload.batch = 4;
+  workload.prompt_tokens = 1536;
+  workload.new_tokens = 512;
+  add_room(*left, &model, workload, ledger);
+  const double sequence = 512.0 * (1024 + 3 * 2048);
+  ASSERT_EQ(ledger.forecasts.size(), 3U);
+  EXPECT_EQ(ledger.forecasts[0].more.value, sequence);
+  EXPECT_EQ(ledger.forecasts[1].more.value, 4 * sequence);
+  EXPECT_TRUE(ledger.forecasts[1].fits);
+  EXPECT_EQ(ledger.forecasts[2].more.value, 4 * 512.0 * 3 * 2048);
+  // With an allocated cache, only what is beyond it counts.
+  ledger.rows.push_back({0, LedgerPart::kv_cache, "", {5 * sequence}, {}, 1, {}});
+  ledger.forecasts.clear();
+  add_room(*left, &model, workload, ledger);
+  EXPECT_EQ(ledger.forecasts.at(0).more.value, 0);
+  EXPECT_EQ(ledger.forecasts.at(1).more.value, 3 * sequence);
+}
+
+// Without a reading of NVML, what is allocated is known, and nothing else.
+TEST(MemoryLedger, RestsOnEventsWithoutReadings) {
+  RecordedMemory memory;
+  memory.add(1, {.address = kHeap, .bytes = 100, .library = "/app/libengine.so"});
+  memory.add(2, {.kind = AllocationKind::pinned, .address = 0x1000, .bytes = 7});
+  memory.add(3, {.address = kHeap + kMebibyte, .bytes = 30, .owner = 0x5000, .pool_bytes = 64});
+  memory.add(4, {.kind = AllocationKind::managed, .address = 0x2000, .bytes = 9});
+  memory.add(5, {.action = MemoryAction::release, .address = kHeap});
+  memory.add(6, {.action = MemoryAction::pool_trimmed, .owner = 0x5000, .pool_bytes = 32});
+  const auto ledger = ledger_of(memory);
+  ASSERT_TRUE(ledger);
+  ASSERT_EQ(ledger->gpus.size(), 1U);
+  EXPECT_EQ(ledger->gpus[0].evidence, profile::LedgerEvidence::events);
+  EXPECT_FALSE(ledger->gpus[0].total);
+  for (const profile::LedgerMoment& moment : ledger->moments) {
+    EXPECT_FALSE(moment.used || moment.total || moment.closes);
+  }
+  using Rows = std::map<std::pair<LedgerPart, std::string>, int64_t>;
+  EXPECT_EQ(rows_of(*ledger, LedgerMomentKind::peak),
+            (Rows{{{LedgerPart::allocations, "libengine.so"}, 100},
+                  {{LedgerPart::pool, ""}, 30},
+                  {{LedgerPart::pool_unused, ""}, 34},
+                  {{LedgerPart::managed, ""}, 9}}));
+  EXPECT_EQ(rows_of(*ledger, LedgerMomentKind::end), (Rows{{{LedgerPart::pool, ""}, 30},
+                                                           {{LedgerPart::pool_unused, ""}, 2},
+                                                           {{LedgerPart::managed, ""}, 9}}));
+  ASSERT_EQ(ledger->headroom.size(), 1U);
+  EXPECT_FALSE(ledger->headroom[0].free);
+  EXPECT_TRUE(ledger->room.empty());
+}
+
+// Every event of every kind: the running sum is that of all that is alive.
+TEST(LiveMemory, HoldsWhatItsPartsSumTo) {
+  RecordedMemory memory;
+  uint64_t random = 12345;
+  const auto next = [&](uint64_t most) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    return (random >> 33U) % most;
+  };
+  using enum MemoryAction;
+  constexpr MemoryAction kActions[] = {allocation,   allocation,     release,      pool_created,
+                                       pool_trimmed, pool_destroyed, create,       map,
+                                       unmap,        release_handle, retain_handle};
+  constexpr AllocationKind kKinds[] = {AllocationKind::device, AllocationKind::managed,
+                                       AllocationKind::pinned};
+  for (Nanoseconds time = 1; time <= 2000; ++time) {
+    const uint64_t pool = next(2) == 0 ? 0 : 0x5000 + next(3);
+    memory.add(time, {.action = kActions[next(11)],
+                      .kind = kKinds[next(3)],
+                      .address = 0x1000 * (1 + next(20)),
+                      .bytes = 1 + next(100),
+                      .owner = pool,
+                      .pool_bytes = next(300)});
+  }
+  const trace::DeviceId device = memory.device();
+  const trace::ProcessId process = memory.process();
+  const trace::Trace trace = memory.freeze();
+  LiveMemory live(trace.memory_events, process);
+  for (Nanoseconds time = 1; time <= 2000; ++time) {
+    live.advance_to(time);
+    uint64_t sum = live.virtual_memory(device).bytes;
+    std::map<uint64_t, uint64_t> heights;
+    for (const auto& [address, each] : live.allocations()) sum += each.bytes;
+    for (const auto& [address, each] : live.managed()) sum += each.bytes;
+    for (const auto& [address, each] : live.in_pools()) heights[each.pool] += each.bytes;
+    for (const auto& [pool, state] : live.pools()) {
+      heights[pool] = std::max(heights[pool], state.bytes);
+    }
+    for (const auto& [pool, height] : heights) sum += height;
+    ASSERT_EQ(live.held(device), sum) << time;
+  }
 }
 
 // Sawteeth: memory grows in each second, and is released at its end.
@@ -359,14 +489,14 @@ TEST(MemoryLedger, HasATimelineOfEveryGpu) {
       if (part == LedgerPart::allocations) of_engine = static_cast<int64_t>(bytes.value);
       EXPECT_NE(bytes.value, 0);
     }
-    EXPECT_EQ(static_cast<double>(sum), point.used.value);
-    EXPECT_EQ(of_engine, static_cast<int64_t>(point.used.value) - mib(600 + 550));
-    found = std::max(found, point.used.value);
+    EXPECT_EQ(static_cast<double>(sum), point.used->value);
+    EXPECT_EQ(of_engine, static_cast<int64_t>(point.used->value) - mib(600 + 550));
+    found = std::max(found, point.used->value);
   }
   EXPECT_EQ(found, static_cast<double>((600 + highest) * kMebibyte));
   for (const profile::LedgerMoment& moment : ledger->moments) {
     EXPECT_EQ(std::ranges::count(points, moment.time, &profile::LedgerPoint::time), 1);
-    EXPECT_EQ(moment.used_share->value, moment.used.value / moment.total.value);
+    EXPECT_EQ(moment.used_share->value, moment.used->value / moment.total->value);
   }
 }
 

@@ -104,7 +104,8 @@ Text graphs(const Profile& profile) {
 Text memory_of_gpus(const Profile& profile) {
   if (!profile.memory_ledger) return std::nullopt;
   return distinct(profile.memory_ledger->moments, [](const profile::LedgerMoment& moment) -> Text {
-    return fmt::format("{} {:.0f} bytes", moment.device, moment.total.value);
+    if (!moment.total) return std::nullopt;
+    return fmt::format("{} {:.0f} bytes", moment.device, moment.total->value);
   });
 }
 

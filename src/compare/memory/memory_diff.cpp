@@ -89,15 +89,19 @@ BytesChange change_between(const Values& base, const Values& now) {
 
 // ---- the ledger
 
+// What allocations alone say is not compared with readings of NVML.
 struct MomentKey {
   std::string device;
   LedgerMomentKind kind{};
   std::optional<std::string> stage;
+  bool is_read = false;
 
   bool operator==(const MomentKey&) const = default;
 };
 
-MomentKey key_of(const LedgerMoment& moment) { return {moment.device, moment.kind, moment.stage}; }
+MomentKey key_of(const LedgerMoment& moment) {
+  return {moment.device, moment.kind, moment.stage, moment.used.has_value()};
+}
 
 // A moment with its rows.
 struct MomentOfRun {
@@ -149,10 +153,15 @@ std::optional<double> sum_of_rows(const MomentOfRun& moment, const Test& test) {
   return sum;
 }
 
+// The sum of the moment's rows.
+double all_rows(const MomentOfRun& moment) {
+  return moment.moment->used.value_or(moment.moment->recorded).value;
+}
+
 double without_others(const MomentOfRun& moment) {
   const auto others = sum_of_rows(
       moment, [](const LedgerRow& row) { return row.part == LedgerPart::other_processes; });
-  return moment.moment->used.value - others.value_or(0);
+  return all_rows(moment) - others.value_or(0);
 }
 
 template <class Value>
@@ -171,7 +180,7 @@ MemoryMomentChange diff_moment(const MomentKey& key, const std::vector<MomentOfR
   const auto between = [&](const auto& value) {
     return change_between(values_of(base, value), values_of(now, value));
   };
-  const auto used = [](const MomentOfRun& run) { return std::optional(run.moment->used.value); };
+  const auto used = [](const MomentOfRun& run) { return std::optional(all_rows(run)); };
   const auto own = [](const MomentOfRun& run) { return std::optional(without_others(run)); };
   found.used = between(used);
   found.own = between(own);
@@ -216,10 +225,16 @@ void add_moments(const Sides& sides, MemoryDiff& diff) {
 
 // ---- PyTorch's snapshots
 
+// A trace states other figures, of another part of the run: it is not compared.
+bool is_of_snapshot(const MemoryDevice& device) {
+  return device.source == profile::MemorySource::snapshot;
+}
+
 double figure_of(const MemoryDevice& device, PytorchMemory figure) {
+  const auto value_of = [](const std::optional<Bytes>& bytes) { return bytes ? bytes->value : 0; };
   switch (figure) {
     case PytorchMemory::peak_active:
-      return device.peak ? device.peak->active.value : device.active.value;
+      return value_of(device.peak ? device.peak->active : device.active);
     case PytorchMemory::peak_reserved:
       return device.reserved_peak ? device.reserved_peak->reserved.value : device.reserved.value;
     case PytorchMemory::reserved:
@@ -227,9 +242,9 @@ double figure_of(const MemoryDevice& device, PytorchMemory figure) {
     case PytorchMemory::allocated:
       return device.allocated.value;
     case PytorchMemory::inactive:
-      return device.inactive.value;
+      return value_of(device.inactive);
     case PytorchMemory::private_pools:
-      return device.private_pools.value;
+      return value_of(device.private_pools);
   }
   return 0;
 }
@@ -240,7 +255,7 @@ std::optional<double> pytorch_value(const Run& run, const std::string& device,
   std::optional<double> largest;
   if (!run.profile.memory) return largest;
   for (const MemoryDevice& each : run.profile.memory->devices) {
-    if (each.device != device) continue;
+    if (each.device != device || !is_of_snapshot(each)) continue;
     const double value = figure_of(each, figure);
     largest = std::max(largest.value_or(value), value);
   }
@@ -358,7 +373,9 @@ std::vector<std::string> missing_gpus(const Sides& sides, ComparedQuantity quant
   for (const auto* side : {&sides.base, &sides.now}) {
     for (const Run& run : *side) {
       if (of_pytorch && run.profile.memory) {
-        for (const MemoryDevice& device : run.profile.memory->devices) all.insert(device.device);
+        for (const MemoryDevice& device : run.profile.memory->devices) {
+          if (is_of_snapshot(device)) all.insert(device.device);
+        }
       }
       if (!of_pytorch && run.profile.memory_ledger) {
         for (const LedgerMoment& moment : run.profile.memory_ledger->moments) {
@@ -375,7 +392,9 @@ std::vector<std::string> missing_gpus(const Sides& sides, ComparedQuantity quant
 
 std::optional<MemoryDiff> diff_memory(const Sides& sides) {
   const auto has_ledger = [](const Run& run) { return run.profile.memory_ledger.has_value(); };
-  const auto has_snapshot = [](const Run& run) { return run.profile.memory.has_value(); };
+  const auto has_snapshot = [](const Run& run) {
+    return run.profile.memory && std::ranges::any_of(run.profile.memory->devices, is_of_snapshot);
+  };
   MemoryDiff diff;
   diff.base_ledgers = runs_with(sides.base, has_ledger);
   diff.now_ledgers = runs_with(sides.now, has_ledger);

@@ -71,7 +71,9 @@ struct MemoryMomentChange {
     field("device", device, "the GPU");
     field("kind", kind, "which moment");
     field("stage", stage, "the stage of a stage_peak or steady_decode; null otherwise");
-    field("used", used, "what is used or reserved, according to NVML: the sum of the rows");
+    field("used", used,
+          "the sum of the rows: what is used or reserved, according to NVML, or what recorded "
+          "allocations hold if neither side has readings");
     field("own", own, "used, without the rows of other processes");
     field("rows", rows,
           "what the memory is used for, largest difference first; the differences sum to that of "

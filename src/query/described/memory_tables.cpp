@@ -5,9 +5,10 @@ namespace {
 
 std::optional<std::string> lack_of_memory(const profile::Profile& profile, size_t /*rows*/) {
   if (profile.memory) return std::nullopt;
-  return "no memory snapshot of PyTorch was read. Dump one with "
-         "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") and name it: `llmprof analyze "
-         "CAPTURE snapshot.pickle --out RUN` (docs/memory.md)";
+  return "neither a memory snapshot of PyTorch nor memory events of its traces were read. Dump a "
+         "snapshot with torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") and name it: "
+         "`llmprof analyze CAPTURE snapshot.pickle --out RUN`; or record a trace with "
+         "profile_memory=True (docs/memory.md)";
 }
 
 std::optional<std::string> lack_of_events(const profile::Profile& profile, size_t rows) {
@@ -19,8 +20,15 @@ std::optional<std::string> lack_of_events(const profile::Profile& profile, size_
 
 std::optional<std::string> lack_of_ledger(const profile::Profile& profile, size_t /*rows*/) {
   if (profile.memory_ledger) return std::nullopt;
-  return "the run has no allocations of GPU memory from the program's start, or no readings of "
-         "NVML. Record it: `llmprof run -- PROGRAM` (docs/memory.md)";
+  return "the run has no allocations of GPU memory from the program's start. Record them: `llmprof "
+         "run -- PROGRAM`, or `nsys profile --cuda-memory-usage true PROGRAM` (docs/memory.md)";
+}
+
+std::optional<std::string> lack_of_room(const profile::Profile& profile, size_t rows) {
+  if (auto none = lack_of_ledger(profile, rows)) return none;
+  if (rows > 0) return std::nullopt;
+  return "the model is unknown, or NVML was not read. Record the run with `llmprof run --model "
+         "MODEL -- PROGRAM` (docs/memory.md)";
 }
 
 }  // namespace
@@ -29,7 +37,8 @@ std::vector<DescribedTable> memory_tables() {
   return {
       {.name = "memory_ledger",
        .meaning = "what GPU memory is used for, at moments: the rows of a moment sum to what is "
-                  "used; moment is an index in memory_moments",
+                  "used, without readings of NVML to what is recorded; moment is an index in "
+                  "memory_moments",
        .path = "memory_ledger.rows",
        .lack = lack_of_ledger},
       {.name = "memory_moments",
@@ -41,6 +50,15 @@ std::vector<DescribedTable> memory_tables() {
        .meaning = "what is left of GPU memory at its peak, and how many tokens fit into it",
        .path = "memory_ledger.headroom",
        .lack = lack_of_ledger},
+      {.name = "memory_room",
+       .meaning = "how many more sequences fit into what is left of GPU memory, by context and "
+                  "format of the KV cache",
+       .path = "memory_ledger.room",
+       .lack = lack_of_room},
+      {.name = "memory_forecasts",
+       .meaning = "whether larger batches and contexts fit into what is left of GPU memory",
+       .path = "memory_ledger.forecasts",
+       .lack = lack_of_room},
       {.name = "memory_growth",
        .meaning = "GPU memory that grew from request to request, and whether it leaks",
        .path = "memory_ledger.growth",
@@ -63,11 +81,12 @@ std::vector<DescribedTable> memory_tables() {
        .value = "bytes",
        .lack = lack_of_ledger},
       {.name = "memory",
-       .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot",
+       .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot or trace",
        .path = "memory.devices",
        .lack = lack_of_memory},
       {.name = "memory_snapshots",
-       .meaning = "memory snapshots of PyTorch, without their paths",
+       .meaning = "what states PyTorch's memory: snapshots, and traces with memory events; without "
+                  "their paths",
        .path = "memory.snapshots",
        .keys = {"snapshot"},
        .lack = lack_of_memory},
@@ -81,7 +100,8 @@ std::vector<DescribedTable> memory_tables() {
        .path = "memory.pools",
        .lack = lack_of_memory},
       {.name = "memory_stacks",
-       .meaning = "call stacks that hold most GPU memory, at the peak and at the snapshot",
+       .meaning = "call stacks, or operators of traces, that hold most GPU memory, at the peak and "
+                  "at the snapshot or the trace's end",
        .path = "memory.stacks",
        .lack = lack_of_memory},
       {.name = "memory_oom",

@@ -38,7 +38,7 @@ constexpr std::array<Spelling, 22> kSpellings = {{
     {"Trace", known_but_unused},
     {"cuda_sync", known_but_unused},
     {"cuda_profiler_range", known_but_unused},
-    {"cpu_instant_event", known_but_unused},
+    {"cpu_instant_event", instant},
     {"ac2g", known_but_unused},
 }};
 
@@ -165,6 +165,13 @@ bool is_product_argument(const char* key) {
          is(key, "Concrete Inputs");
 }
 
+// The key's text up to the closing quote; empty if it is longer than any that is known.
+std::string_view short_key(const char* key) {
+  constexpr size_t kLongest = 16;
+  const char* quote = std::find(key, key + kLongest, '"');
+  return {key, quote == key + kLongest ? 0 : static_cast<size_t>(quote - key)};
+}
+
 using CollectiveToken = std::string_view CollectiveArguments::*;
 
 CollectiveToken collective_argument(const char* key) {
@@ -195,9 +202,19 @@ std::string_view* collective_argument(const char* key, KinetoArguments& argument
   return token == nullptr ? nullptr : &(arguments.of_collective().*token);
 }
 
+std::string_view* memory_token(const char* key, KinetoArguments& arguments) {
+  const auto token = memory_argument(short_key(key));
+  return token == nullptr ? nullptr : &(arguments.of_memory().*token);
+}
+
 // The token that a key's value is stored in; null for keys that are not needed.
 std::string_view* argument(const char* key, KinetoArguments& arguments) {
   switch (key[0]) {
+    case 'A':
+    case 'B':
+    case 'D':
+    case 'T':
+      return memory_token(key, arguments);
     case 'C':
     case 'G':
     case 'I':
@@ -277,10 +294,11 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end, Kine
   return simdjson::SUCCESS;
 }
 
-// Events without a duration say nothing about work, except for names. Of a Python function that is
-// not a module call, only the name is kept.
+// Events without a duration say nothing about work, except for names and what allocators report. Of
+// a Python function that is not a module call, only the name is kept.
 bool is_of_interest(const KinetoEvent& event) {
   if (event.phase == 'M') return true;
+  if (event.phase == 'i') return event.name.empty() || is_memory_report(event.name);
   if (event.phase != 'X' && event.phase != 0) return false;
   if (event.category == KinetoCategory::python_function) {
     return event.name.empty() || is_module(event.name);

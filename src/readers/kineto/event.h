@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "readers/kineto/collective.h"
+#include "readers/kineto/memory.h"
 #include "readers/kineto/product.h"
 #include "readers/kineto/rows.h"
 #include "readers/kineto/token.h"
@@ -13,7 +14,7 @@
 
 namespace llmprof::readers {
 
-// What an event with a duration is about, from its "cat".
+// What an event is about, from its "cat".
 enum class KinetoCategory : uint8_t {
   kernel,
   copy,
@@ -23,6 +24,7 @@ enum class KinetoCategory : uint8_t {
   annotation,
   gpu_annotation,
   python_function,
+  instant,
   known_but_unused,
   unknown,
 };
@@ -37,10 +39,15 @@ struct KinetoArguments {
   std::optional<CollectiveArguments> collective;  // few events have any of these
   const ProductOperator* multiplies = nullptr;    // an operator that multiplies matrices
   std::optional<ProductArguments> product;        // of such an operator
+  std::optional<MemoryArguments> memory;          // what an allocator reports
 
   CollectiveArguments& of_collective() {
     if (!collective) collective.emplace();
     return *collective;
+  }
+  MemoryArguments& of_memory() {
+    if (!memory) memory.emplace();
+    return *memory;
   }
   ProductArguments& of_product() {
     if (!product) product.emplace();
@@ -59,6 +66,11 @@ struct KinetoEvent {
 inline constexpr std::string_view kModulePrefix = "nn.Module: ";
 inline bool is_module(std::string_view name_token) {
   return token_text(name_token).starts_with(kModulePrefix);
+}
+
+// An allocator's report: an instant, without a category in 2021.
+inline bool is_memory_report(std::string_view name_token) {
+  return token_text(name_token) == "[memory]";
 }
 
 // Adds an event to the rows, or only counts it. Returns whether it has all that its kind requires.

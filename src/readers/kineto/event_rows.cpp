@@ -210,6 +210,34 @@ bool add_work(const KinetoEvent& event, KinetoRows& rows) {
   return true;
 }
 
+// Returns whether the report has all that it needs.
+bool add_memory_report(const KinetoEvent& event, KinetoRows& rows) {
+  const auto time = token_nanoseconds(event.start);
+  if (!time) return false;
+  const MemoryArguments none;
+  const auto& arguments = event.arguments.memory;
+  const MemoryReport report = memory_report(arguments ? *arguments : none);
+  switch (report.about) {
+    case MemoryReport::About::gpu:
+      trace::add_row(rows.tensor_memory, *time, thread_of(event, rows), report.device,
+                     report.address, report.bytes, report.allocated, report.reserved);
+      break;
+    case MemoryReport::About::host:
+      ++rows.counts.host_memory;
+      break;
+    case MemoryReport::About::other_device:
+      ++rows.counts.other_memory;
+      break;
+    case MemoryReport::About::without_totals:
+      ++rows.counts.old_memory;
+      break;
+    case MemoryReport::About::nothing:
+      ++rows.counts.bad_memory;
+      break;
+  }
+  return true;
+}
+
 void count_unknown_category(std::string_view category, KinetoCounts& counts) {
   constexpr size_t kMostNamed = 16;
   auto& names = counts.unknown_categories;
@@ -254,7 +282,9 @@ bool add_event_rows(const KinetoEvent& event, KinetoRows& rows) {
     return true;
   }
   const KinetoCategory category = event.category.value_or(KinetoCategory::unknown);
-  if (event.phase != 'X' || category == KinetoCategory::known_but_unused) {
+  if (event.phase == 'i' && is_memory_report(event.name)) return add_memory_report(event, rows);
+  if (event.phase != 'X' || category == KinetoCategory::known_but_unused ||
+      category == KinetoCategory::instant) {
     ++rows.counts.skipped;
     return true;
   }

@@ -171,6 +171,20 @@ void report_counts(const std::filesystem::path& path, const KinetoCounts& counts
                    "operators whose recorded input sizes are not those of a matrix product; "
                    "kernels that they launch themselves have no dimensions",
                    counts.bad_products);
+  diagnostics.warn("kineto_bad_memory",
+                   "skipped memory events without an address, size or total, or with impossible "
+                   "ones; what PyTorch holds may be wrong",
+                   counts.bad_memory);
+  diagnostics.info("kineto_old_memory",
+                   "skipped memory events of GPUs without addresses and totals, as old versions of "
+                   "PyTorch write them",
+                   counts.old_memory);
+  diagnostics.info("kineto_host_memory",
+                   "memory events of the host, which are not mixed with the GPUs'",
+                   counts.host_memory);
+  diagnostics.info("kineto_other_memory",
+                   "skipped memory events of devices that are neither NVIDIA's nor AMD's GPUs",
+                   counts.other_memory);
   diagnostics.info("kineto_python_functions", "skipped Python function frames",
                    counts.python_functions);
   diagnostics.info("kineto_gpu_annotations",

@@ -86,6 +86,7 @@ class KinetoMerge {
     trace::append_rows(trace.ranges, rows.modules);
     trace::append_rows(trace.collectives, rows.collectives);
     trace::append_rows(trace.products, rows.products);
+    trace::append_rows(trace.tensor_memory, rows.tensor_memory);
     for (const KinetoTaskName& named : rows.task_names) {
       if (named.of_thread) {
         thread_names_[named.task] = named.name;

@@ -11,6 +11,7 @@
 
 #include "readers/shared/local_ids.h"
 #include "trace/append.h"
+#include "trace/memory_events.h"
 #include "trace/tables.h"
 
 namespace llmprof::readers {
@@ -64,6 +65,10 @@ struct KinetoCounts {
   uint64_t repaired = 0;      // held bytes that are not valid characters
   uint64_t skipped = 0;       // flows, instants, counters, the profiler's own marks
   uint64_t bad_products = 0;  // operators whose recorded sizes are not those of a matrix product
+  uint64_t bad_memory = 0;    // reports of allocators without a value, or with impossible ones
+  uint64_t old_memory = 0;    // of GPUs, without addresses and totals
+  uint64_t host_memory = 0;
+  uint64_t other_memory = 0;  // of devices that are neither the host nor CUDA's or ROCm's GPUs
   uint64_t python_functions = 0;
   uint64_t gpu_annotations = 0;
   std::map<std::string, uint64_t, std::less<>> unknown_categories;
@@ -75,6 +80,10 @@ struct KinetoCounts {
     repaired += other.repaired;
     skipped += other.skipped;
     bad_products += other.bad_products;
+    bad_memory += other.bad_memory;
+    old_memory += other.old_memory;
+    host_memory += other.host_memory;
+    other_memory += other.other_memory;
     python_functions += other.python_functions;
     gpu_annotations += other.gpu_annotations;
     for (const auto& [category, count] : other.unknown_categories) {
@@ -100,13 +109,14 @@ struct KinetoRows {
   trace::RangeTable modules;
   trace::CollectiveTable collectives;
   trace::ProductTable products;
+  trace::TensorMemoryTable tensor_memory;
   std::vector<KinetoTaskName> task_names;
   KinetoCounts counts;
   bool ends_within_event = false;
 
   auto tables() {
     return std::tie(kernels, memory_operations, launches, operators, annotations, modules,
-                    collectives, products);
+                    collectives, products, tensor_memory);
   }
   // Drops the rows; keeps the ids, unless there are too many to be worth keeping.
   void clear() {

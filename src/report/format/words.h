@@ -299,6 +299,20 @@ constexpr auto texts_for(LedgerBasis /*of*/) {
   });
 }
 
+constexpr auto texts_for(ForecastChange /*of*/) {
+  using enum ForecastChange;
+  return profile::texts<ForecastChange>({
+      {next_sequence, "one more sequence"},
+      {double_batch, "twice the batch"},
+      {double_context, "twice the context"},
+  });
+}
+
+constexpr auto texts_for(ForecastBasis /*of*/) {
+  using enum ForecastBasis;
+  return profile::texts<ForecastBasis>({{from_sizes, "sizes alone"}});
+}
+
 constexpr auto texts_for(LedgerMomentKind /*of*/) {
   using enum LedgerMomentKind;
   return profile::texts<LedgerMomentKind>({

@@ -20,24 +20,32 @@ const MemoryDevice* largest_device(const Memory& memory) {
   return found == memory.devices.end() ? nullptr : &*found;
 }
 
-bool several_snapshots(const Memory& memory) { return memory.snapshots.size() > 1; }
+bool several_sources(const Memory& memory) { return memory.snapshots.size() > 1; }
+
+bool any_of_source(const Memory& memory, MemorySource source) {
+  return std::ranges::any_of(memory.snapshots,
+                             [&](const MemorySnapshot& each) { return each.source == source; });
+}
 
 Table device_table(const Memory& memory) {
   return table_of(
-      "snapshot | device | #reserved | #allocated | #active | #requested | #rounding | #free in "
+      "source | device | at | #reserved | #allocated | #active | #requested | #rounding | #free in "
       "the "
       "allocator | #of reserved | #largest free block | #largest request",
       memory.devices, [](const MemoryDevice& row) {
-        return cells(grouped(row.snapshot), row.device, in_unit(row.reserved),
-                     in_unit(row.allocated), in_unit(row.active), in_unit(row.requested),
-                     in_unit(row.rounding), in_unit(row.inactive), percent(row.inactive_share),
-                     in_unit(row.largest_free_block), in_unit(row.largest_request));
+        return cells(
+            grouped(row.snapshot), row.device,
+            std::string(row.source == MemorySource::trace ? "end of the trace" : "the snapshot"),
+            in_unit(row.reserved), in_unit(row.allocated), in_unit(row.active),
+            in_unit(row.requested), in_unit(row.rounding), in_unit(row.inactive),
+            percent(row.inactive_share), in_unit(row.largest_free_block),
+            in_unit(row.largest_request));
       });
 }
 
 Table peak_table(const Memory& memory) {
   Table table = table_of(
-      "snapshot | device | highest | #after (ms) | #active | #allocated | #reserved | "
+      "source | device | highest | #after (ms) | #active | #allocated | #reserved | "
       "#allocations");
   const auto add = [&](const MemoryDevice& row, std::string_view what,
                        const std::optional<MemoryMoment>& moment) {
@@ -46,7 +54,7 @@ Table peak_table(const Memory& memory) {
               in_unit(moment->allocated), in_unit(moment->reserved), grouped(moment->allocations));
   };
   for (const MemoryDevice& row : memory.devices) {
-    add(row, "active", row.peak);
+    add(row, row.source == MemorySource::trace ? "allocated" : "active", row.peak);
     add(row, "reserved", row.reserved_peak);
   }
   return table;
@@ -54,7 +62,7 @@ Table peak_table(const Memory& memory) {
 
 Table pool_table(const Memory& memory) {
   return table_of(
-      "snapshot | device | pool | stream | #reserved | #active | #requested | #free | #largest "
+      "source | device | pool | stream | #reserved | #active | #requested | #free | #largest "
       "free "
       "block | #segments",
       memory.pools,
@@ -67,14 +75,29 @@ Table pool_table(const Memory& memory) {
       kShownPools);
 }
 
+std::string maker_words(const MemoryStack& row) {
+  if (!row.place.empty())
+    return row.frames.size() > 1 && row.made == MemoryMaker::operators
+               ? fmt::format("{} in {}", row.place, row.frames.back())
+               : row.place;
+  switch (row.made) {
+    case MemoryMaker::before_trace:
+      return "(before the trace's first event)";
+    case MemoryMaker::no_operator:
+      return "(outside of operators)";
+    default:
+      return "(stack not recorded)";
+  }
+}
+
 Table stack_table(const Memory& memory) {
   return table_of(
-      "snapshot | device | #at the peak | #allocations | #now | #blocks | `allocated by",
+      "source | device | #at the peak | #allocations | #now | #blocks | `allocated by",
       memory.stacks,
       [](const MemoryStack& row) {
         return cells(grouped(row.snapshot), row.device, in_unit(row.at_peak),
-                     plain(row.allocations_at_peak), in_unit(row.now), grouped(row.blocks_now),
-                     row.place.empty() ? std::string("(stack not recorded)") : row.place);
+                     plain(row.allocations_at_peak), in_unit(row.now), plain(row.blocks_now),
+                     maker_words(row));
       },
       kShownStacks);
 }
@@ -117,7 +140,7 @@ void add_failures(const Memory& memory, Document& document) {
   }
 }
 
-void add_snapshots(const Memory& memory, Document& document) {
+void add_sources(const Memory& memory, Document& document) {
   BulletList list;
   for (const MemorySnapshot& each : memory.snapshots) {
     std::string settings;
@@ -125,16 +148,18 @@ void add_snapshots(const Memory& memory, Document& document) {
       settings +=
           fmt::format("{}{}={}", settings.empty() ? "; " : ", ", setting.name, setting.value);
     }
+    const bool of_trace = each.source == MemorySource::trace;
     list.items.push_back(
-        fmt::format("{}: {}{}{}", each.file, counted(each.events, "event"),
+        fmt::format("{}{}: {}{}{}", of_trace ? "PyTorch trace " : "", each.file,
+                    counted(each.events, of_trace ? "memory event" : "event"),
                     each.events_lost.value_or(false) ? ", the first ones are lost" : "", settings));
   }
   document.add(std::move(list));
 }
 
-void show_snapshot_column(const Memory& memory, Table table, Document& document,
-                          std::string before = {}) {
-  table.show_if(several_snapshots(memory), "snapshot");
+void show_source_column(const Memory& memory, Table table, Document& document,
+                        std::string before = {}) {
+  table.show_if(several_sources(memory), "source");
   document.add_filled(std::move(table), std::move(before));
 }
 
@@ -165,10 +190,16 @@ std::string memory_sentence(const Profile& profile) {
   if (!profile.memory) return {};
   const MemoryDevice* device = largest_device(*profile.memory);
   if (device == nullptr) return {};
-  std::string text = fmt::format("PyTorch holds {} on {}: {} active, {} ({}) free in its allocator",
-                                 in_unit(device->reserved), device->device, in_unit(device->active),
-                                 in_unit(device->inactive), percent(device->inactive_share));
-  if (device->peak) {
+  const bool of_trace = device->source == MemorySource::trace;
+  std::string text =
+      of_trace ? fmt::format("At the end of its trace, PyTorch holds {} on {}: {} allocated",
+                             in_unit(device->reserved), device->device, in_unit(device->allocated))
+               : fmt::format("PyTorch holds {} on {}: {} active, {} ({}) free in its allocator",
+                             in_unit(device->reserved), device->device, in_unit(device->active),
+                             in_unit(device->inactive), percent(device->inactive_share));
+  if (device->peak && of_trace) {
+    text += fmt::format("; at the peak, {} were allocated", in_unit(device->peak->allocated));
+  } else if (device->peak) {
     text += fmt::format("; at the peak, {} were {}", in_unit(device->peak->active),
                         device->event_size == MemoryEventSize::rounded ? "active" : "requested");
   }
@@ -186,20 +217,34 @@ void add_section(Topic<"memory"> /*topic*/, const Profile& profile, Document& do
   const Memory& memory = *profile.memory;
   document.heading(2, "GPU memory");
   document.paragraph(memory_sentence(profile));
-  add_snapshots(memory, document);
+  add_sources(memory, document);
   add_failures(memory, document);
-  document.heading(3, "At the snapshot");
-  show_snapshot_column(memory, device_table(memory), document);
-  show_snapshot_column(memory, pool_table(memory), document,
-                       "By pool and stream; only CUDA graphs, or one torch.cuda.MemPool, allocate "
-                       "in a private pool:");
+  const bool of_snapshots = any_of_source(memory, MemorySource::snapshot);
+  const bool of_traces = any_of_source(memory, MemorySource::trace);
+  document.heading(3, of_snapshots ? "At the snapshot" : "At the end of the trace");
+  Table devices = device_table(memory);
+  devices.show_if(of_snapshots && of_traces, "at");
+  for (const std::string_view column : {"active", "requested", "rounding", "free in the allocator",
+                                        "of reserved", "largest free block"}) {
+    devices.show_if(of_snapshots, column);
+  }
+  show_source_column(memory, std::move(devices), document);
+  show_source_column(memory, pool_table(memory), document,
+                     "By pool and stream; only CUDA graphs, or one torch.cuda.MemPool, allocate "
+                     "in a private pool:");
   document.heading(3, "At the peak");
   document.paragraph(
-      "PyTorch's events state what the program requested, so rounding is known only at the "
-      "snapshot. Memory that PyTorch did not allocate (CUDA context, NCCL, other processes) is not "
-      "included.");
-  show_snapshot_column(memory, peak_table(memory), document);
-  show_snapshot_column(memory, stack_table(memory), document, "What allocates most:");
+      "{}{}Memory that PyTorch did not allocate (CUDA context, NCCL, other processes) is not "
+      "included.",
+      of_snapshots ? "PyTorch's events state what the program requested, so rounding is known only "
+                     "at the snapshot. "
+                   : "",
+      of_traces ? "A trace states what is allocated, rounded up, and neither segments nor blocks. "
+                : "");
+  Table peaks = peak_table(memory);
+  peaks.show_if(of_snapshots, "active");
+  show_source_column(memory, std::move(peaks), document);
+  show_source_column(memory, stack_table(memory), document, "What allocates most:");
 }
 
 }  // namespace llmprof::report

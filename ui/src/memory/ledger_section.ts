@@ -20,7 +20,10 @@ import {
   rowsOf,
   stageSpans,
   stepSpans,
+  usedAt,
+  usedOf,
   type Ledger,
+  type Moment,
   type Part,
   type Point,
 } from "./model";
@@ -42,13 +45,30 @@ interface Choice {
   point: number | null;
 }
 
+const inUse = (read: number | null): string => (read === null ? "recorded" : "in use");
+
+/** What a moment adds up to, and how much of it is known. */
+function momentWords(moment: Moment): string {
+  if (moment.used_bytes === null) {
+    return (
+      `Recorded allocations hold ${bytes(moment.recorded_bytes)}, ${ms(moment.time_ms)} ms after the first event. ` +
+      "NVML was not read: what else is used, and what is left, is unknown."
+    );
+  }
+  return (
+    `${bytes(moment.used_bytes)} of ${bytes(moment.total_bytes)} are used or reserved ` +
+    `(${percent(moment.used_share)}), ${ms(moment.time_ms)} ms after the first reading. ` +
+    (moment.closes ? "The rows explain all but a small rest." : "A part is not explained: see the rest.")
+  );
+}
+
 function pointTooltip(words: MemoryWords, point: Point, parts: Part[], where: string): Child {
   const largest = parts
     .map((part) => ({ part, size: bytesOf(point, part) }))
     .filter(({ size }) => size !== 0)
     .sort((a, b) => b.size - a.size);
   return [
-    h("strong", {}, `${bytes(point.used_bytes)} in use`),
+    h("strong", {}, `${bytes(usedOf(point))} ${inUse(point.used_bytes)}`),
     h("div", {}, `${ms(point.time_ms)} ms${where}`),
     largest
       .slice(0, MOST_IN_TOOLTIP)
@@ -61,11 +81,11 @@ function pointTooltip(words: MemoryWords, point: Point, parts: Part[], where: st
 function peakSection(words: MemoryWords, ledger: Ledger, moments: number[]): HTMLElement | null {
   const peak = peakOf(ledger, moments);
   if (peak === null) return null;
-  const { used_bytes: used } = ledger.moments[peak]!;
+  const moment = ledger.moments[peak]!;
   return section(
     "Peak",
     treemapFigure(
-      `${bytes(used)} in use at the peak`,
+      `${bytes(usedAt(moment))} ${inUse(moment.used_bytes)} at the peak`,
       rowsOf(ledger, peak).map((row) => ({
         label: row.owner ? `${words.palette.label(row.part)}, ${row.owner}` : words.palette.label(row.part),
         bytes: row.bytes,
@@ -86,7 +106,8 @@ export function ledgerSection(
   gpu: number,
   options: URLSearchParams,
 ): LedgerSection {
-  const { device, start_ns: startNs } = ledger.gpus[gpu]!;
+  const { device, evidence, start_ns: startNs } = ledger.gpus[gpu]!;
+  const isRead = evidence !== "events";
   const points = pointsOf(ledger, gpu);
   const moments = momentsOf(ledger, gpu);
   const parts = partsIn(points, Object.keys(words.view.parts));
@@ -119,9 +140,7 @@ export function ledgerSection(
       h(
         "p",
         {},
-        `${bytes(moment.used_bytes)} of ${bytes(moment.total_bytes)} are used or reserved ` +
-          `(${percent(moment.used_share)}), ${ms(moment.time_ms)} ms after the first reading. `,
-        moment.closes ? "The rows explain all but a small rest." : "A part is not explained: see the rest.",
+        momentWords(moment),
         timelineLink(moment.time_ms),
       ),
       momentTable(words, name, rowsOf(ledger, index)),
@@ -133,8 +152,10 @@ export function ledgerSection(
       h(
         "p",
         {},
-        `${bytes(point.used_bytes)} are used or reserved, ${ms(point.time_ms)} ms after the first reading` +
-          `${where(point)}. Who allocated it is known at the moments.`,
+        point.used_bytes === null
+          ? `Recorded allocations hold ${bytes(usedOf(point))}, ${ms(point.time_ms)} ms after the first event`
+          : `${bytes(point.used_bytes)} are used or reserved, ${ms(point.time_ms)} ms after the first reading`,
+        `${where(point)}. Who allocated it is known at the moments.`,
         timelineLink(point.time_ms),
       ),
       pointTable(words, `${ms(point.time_ms)} ms, ${device}`, point, parts),
@@ -155,7 +176,7 @@ export function ledgerSection(
               onclick: () => chooseMoment(index),
             },
             words.view.moments[index] ?? ledger.moments[index]!.kind,
-            h("span", { class: "muted" }, ` ${bytes(ledger.moments[index]!.used_bytes)}`),
+            h("span", { class: "muted" }, ` ${bytes(usedAt(ledger.moments[index]!))}`),
           ),
         ),
       ),
@@ -198,8 +219,8 @@ export function ledgerSection(
             values: points.map((point) => bytesOf(point, part)),
           })),
           isStacked: true,
-          line: points.map((point) => point.used_bytes),
-          xTitle: `${axis.unit} after the first reading`,
+          line: points.map(usedOf),
+          xTitle: `${axis.unit} after the first ${isRead ? "reading" : "event"}`,
           xText: axis.text,
           yText: axisBytes,
           rows: [
@@ -208,7 +229,8 @@ export function ledgerSection(
           ],
           tooltip: (index) => pointTooltip(words, points[index]!, parts, where(points[index]!)),
           words: (index) =>
-            `${ms(points[index]!.time_ms)} ms${where(points[index]!)}: ${bytes(points[index]!.used_bytes)} in use`,
+            `${ms(points[index]!.time_ms)} ms${where(points[index]!)}: ${bytes(usedOf(points[index]!))} ` +
+            inUse(points[index]!.used_bytes),
           onChoose: choosePoint,
         });
 
@@ -237,8 +259,11 @@ export function ledgerSection(
       ),
       chart?.element ?? note("This profile has no timeline of the ledger: analyze the run again."),
       note(
-        "What is used or reserved of the GPU, by what it is used for; the line is what NVML reports. A value holds " +
-          "until the next reading. Drag to zoom.",
+        isRead
+          ? "What is used or reserved of the GPU, by what it is used for; the line is what NVML reports. A value " +
+              "holds until the next reading. Drag to zoom."
+          : "What recorded allocations hold of the GPU. Without readings of NVML, what else is used is unknown. " +
+              "Drag to zoom.",
       ),
     ),
     section("At one time", buttons, detail),

@@ -3,7 +3,7 @@ import { bar } from "../dom/parts";
 import { h } from "../dom/dom";
 import { table } from "../dom/table";
 import { bytes, count, percent } from "../format/figures";
-import { bytesOf, type LedgerRow, type Part, type Point } from "./model";
+import { bytesOf, usedOf, type LedgerRow, type Part, type Point } from "./model";
 import { partLabel, type MemoryWords } from "./words";
 
 const shareCell = (share: number | null) =>
@@ -53,7 +53,8 @@ export function momentTable(words: MemoryWords, name: string, rows: LedgerRow[])
 
 /** The parts of a point between the moments. */
 export function pointTable(words: MemoryWords, name: string, point: Point, parts: Part[]): HTMLElement {
-  const shareOf = (part: Part) => (point.used_bytes > 0 ? bytesOf(point, part) / point.used_bytes : null);
+  const used = usedOf(point);
+  const shareOf = (part: Part) => (used > 0 ? bytesOf(point, part) / used : null);
   return table<Part>({
     caption: `Use of GPU memory: ${name}`,
     rows: parts.filter((part) => bytesOf(point, part) !== 0),

@@ -23,6 +23,11 @@ export function partsIn(points: Point[], all: string[]): Part[] {
   return all.filter((part) => found.has(part)) as Part[];
 }
 
+/** What is used, or what recorded allocations hold if NVML was not read. */
+export const usedOf = (point: Point): number =>
+  point.used_bytes ?? Object.values(point.parts_bytes).reduce((sum, size) => sum + size, 0);
+export const usedAt = (moment: Moment): number => moment.used_bytes ?? moment.recorded_bytes;
+
 export const bytesOf = (point: Point, part: Part): number => point.parts_bytes[part] ?? 0;
 
 /** The moment at the time of a point; null if it is none. */

@@ -7,6 +7,8 @@ import type { Ledger } from "./model";
 import { partLabel, type MemoryWords } from "./words";
 
 type Headroom = Ledger["headroom"][number];
+type Room = Ledger["room"][number];
+type Forecast = Ledger["forecasts"][number];
 type Growth = Ledger["growth"][number];
 
 function headroomTable(rows: Headroom[]): HTMLElement {
@@ -27,6 +29,20 @@ function headroomTable(rows: Headroom[]): HTMLElement {
         format: count,
       },
       {
+        id: "tokens-bf16",
+        title: "in bf16",
+        of: "tokens that fit with a KV cache in bf16",
+        value: (row) => row.tokens_left_bf16,
+        format: count,
+      },
+      {
+        id: "tokens-fp8",
+        title: "in fp8",
+        of: "tokens that fit with a KV cache in fp8",
+        value: (row) => row.tokens_left_fp8,
+        format: count,
+      },
+      {
         id: "cache",
         title: "tokens of the KV cache",
         of: "tokens that the allocated KV cache holds",
@@ -40,6 +56,42 @@ function headroomTable(rows: Headroom[]): HTMLElement {
         value: (row) => row.requests,
         format: count,
       },
+    ],
+  }).element;
+}
+
+function roomTable(rows: Room[]): HTMLElement {
+  return table<Room>({
+    caption: "Further sequences that fit into what is left of GPU memory",
+    rows,
+    fit: true,
+    columns: [
+      { id: "device", title: "device", value: (row) => row.device, heads: true },
+      { id: "format", title: "KV cache", value: (row) => row.kv_cache },
+      { id: "context", title: "context", of: "tokens of each sequence", value: (row) => row.context, format: count },
+      { id: "one", title: "one sequence", of: "B of KV cache", value: (row) => row.per_sequence_bytes, format: bytes },
+      { id: "sequences", title: "fit", of: "further sequences", value: (row) => row.sequences, format: count },
+    ],
+  }).element;
+}
+
+const CHANGES: Record<Forecast["change"], string> = {
+  next_sequence: "one more sequence",
+  double_batch: "twice the batch",
+  double_context: "twice the context",
+};
+
+function forecastTable(rows: Forecast[]): HTMLElement {
+  return table<Forecast>({
+    caption: "Whether larger runs fit",
+    rows,
+    fit: true,
+    columns: [
+      { id: "device", title: "device", value: (row) => row.device, heads: true },
+      { id: "change", title: "if", value: (row) => CHANGES[row.change] },
+      { id: "more", title: "KV cache more", of: "B", value: (row) => row.more_bytes, format: bytes },
+      { id: "free", title: "free", of: "B, at the peak", value: (row) => row.free_bytes, format: bytes },
+      { id: "fits", title: "fits", value: (row) => (row.fits ? "yes" : "no") },
     ],
   }).element;
 }
@@ -101,6 +153,14 @@ export function outlookSection(words: MemoryWords, ledger: Ledger): HTMLElement 
   return section(
     "What is left",
     headroomTable(ledger.headroom),
+    (ledger.room ?? []).length > 0 && roomTable(ledger.room),
+    (ledger.forecasts ?? []).length > 0 &&
+      h(
+        "div",
+        {},
+        note("The KV cache alone decides here: what else a larger run needs, llmprof fit computes."),
+        forecastTable(ledger.forecasts),
+      ),
     ledger.growth.length > 0 &&
       h(
         "div",

@@ -6,6 +6,7 @@ import { bytes, counted, ms } from "../format/figures";
 import {
   deviceTable,
   failureTable,
+  isOfTrace,
   peakTable,
   poolTable,
   stackName,
@@ -21,8 +22,8 @@ export interface SnapshotSections {
   charts: AreaChart[];
 }
 
-const nameOf = (memory: Snapshots, { snapshot, device }: Device): string =>
-  memory.snapshots.length > 1 ? `${device}, snapshot ${snapshot}` : device;
+const nameOf = (memory: Snapshots, device: Device): string =>
+  memory.snapshots.length > 1 ? `${device.device}, ${device.source} ${device.snapshot}` : device.device;
 
 const RESERVED = "var(--memory-reserved)";
 const ACTIVE = "var(--memory-active)";
@@ -34,20 +35,23 @@ function overTime(memory: Snapshots, device: Device): AreaChart | null {
   const hasTimes = points.every((point) => point.time_ms !== null || point.event === null);
   const times = points.map((point) => (hasTimes ? (point.time_ms ?? 0) : (point.event ?? -1) + 1));
   const axis = axisTime(hasTimes ? (times[times.length - 1] ?? 0) : 0);
+  const what = isOfTrace(device) ? "allocated" : "active";
+  const usedOf = (point: (typeof points)[number]): number => point.active_bytes ?? point.allocated_bytes;
   const words = (index: number): string => {
-    const { time_ms: time, event, active_bytes: active, reserved_bytes: reserved } = points[index]!;
+    const { time_ms: time, event, reserved_bytes: reserved } = points[index]!;
+    const used = usedOf(points[index]!);
     const when = event === null ? "before the first event" : time === null ? `event ${event}` : `${ms(time)} ms`;
-    return `${when}: ${bytes(active)} active, ${bytes(reserved)} reserved`;
+    return `${when}: ${bytes(used)} ${what}, ${bytes(reserved)} reserved`;
   };
   const chart = areaChart({
-    label: `PyTorch's memory on ${nameOf(memory, device)}, reserved and active: ${counted(points.length, "event")}`,
+    label: `PyTorch's memory on ${nameOf(memory, device)}, reserved and ${what}: ${counted(points.length, "event")}`,
     times,
     layers: [
       { id: "reserved", color: RESERVED, values: points.map((point) => point.reserved_bytes) },
-      { id: "active", color: ACTIVE, values: points.map((point) => point.active_bytes) },
+      { id: "active", color: ACTIVE, values: points.map(usedOf) },
     ],
     isStacked: false,
-    xTitle: hasTimes ? `${axis.unit} after the snapshot's first event` : "event",
+    xTitle: hasTimes ? `${axis.unit} after the first event` : "event",
     xText: axis.text,
     yText: axisBytes,
     rows: [],
@@ -63,6 +67,7 @@ function overTime(memory: Snapshots, device: Device): AreaChart | null {
 function peakTreemap(words: MemoryWords, memory: Snapshots, index: number): HTMLElement | null {
   const device = memory.devices[index]!;
   if (!device.peak) return null;
+  const by = isOfTrace(device) ? "operator" : "call stack";
   const stacks = memory.stacks.filter(
     (stack) => stack.snapshot === device.snapshot && stack.device === device.device && stack.at_peak_bytes !== null,
   );
@@ -75,10 +80,14 @@ function peakTreemap(words: MemoryWords, memory: Snapshots, index: number): HTML
   return h(
     "div",
     {},
-    h("h3", {}, `Peak of ${nameOf(memory, device)}: ${bytes(device.peak.active_bytes)}, by call stack`),
-    treemapFigure(`Memory of PyTorch at the peak of ${nameOf(memory, device)}, by call stack`, [
+    h(
+      "h3",
+      {},
+      `Peak of ${nameOf(memory, device)}: ${bytes(device.peak.active_bytes ?? device.peak.allocated_bytes)}, by ${by}`,
+    ),
+    treemapFigure(`Memory of PyTorch at the peak of ${nameOf(memory, device)}, by ${by}`, [
       ...stacks.map((stack) => piece(stackName(stack), stack.at_peak_bytes!, "framework")),
-      piece("stacks that are not listed", words.view.other_stacks_bytes[index] ?? 0, "other_processes"),
+      piece(isOfTrace(device) ? "operators that are not listed" : "stacks that are not listed", words.view.other_stacks_bytes[index] ?? 0, "other_processes"),
     ]),
   );
 }
@@ -90,7 +99,7 @@ export function snapshotSections(words: MemoryWords, memory: Snapshots): Snapsho
     "div",
     { class: "legend-line" },
     [
-      ["active", ACTIVE],
+      [memory.devices.every(isOfTrace) ? "allocated" : "active", ACTIVE],
       ["reserved", RESERVED],
     ].map(([name, color]) =>
       h(
@@ -114,7 +123,11 @@ export function snapshotSections(words: MemoryWords, memory: Snapshots): Snapsho
           memory.devices.length > 1 && charts[index] ? h("h3", {}, nameOf(memory, device)) : null,
           charts[index]?.element,
         ]),
-        note("Between reserved and active, memory is free in the allocator. Drag to zoom."),
+        note(
+          memory.devices.every(isOfTrace)
+            ? "A trace does not say how much of what is reserved but not allocated waits for a stream. Drag to zoom."
+            : "Between reserved and active, memory is free in the allocator. Drag to zoom.",
+        ),
       ),
     section(
       "Peak inside PyTorch",
@@ -125,7 +138,7 @@ export function snapshotSections(words: MemoryWords, memory: Snapshots): Snapsho
         ),
       stackTable(memory),
     ),
-    section("Pools", poolTable(memory) ?? note("The snapshot has no pools.")),
+    section("Pools", poolTable(memory) ?? note("Only snapshots state pools, and this one has none.")),
   );
   return { element, charts: charts.filter((chart) => chart !== null) };
 }

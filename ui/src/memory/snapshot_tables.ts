@@ -16,7 +16,15 @@ interface Highest {
   moment: NonNullable<Device["peak"]>;
 }
 
-export const stackName = (stack: Stack): string => stack.place || "(stack not recorded)";
+/** What is known of who made allocations. */
+export function stackName(stack: Stack): string {
+  if (stack.place) return stack.place;
+  if (stack.made === "before_trace") return "(before the trace's first event)";
+  return stack.made === "no_operator" ? "(outside of operators)" : "(stack not recorded)";
+}
+
+/** Whether it is what a trace reported. */
+export const isOfTrace = (device: Device): boolean => device.source === "trace";
 
 interface OfDevice {
   snapshot: number;
@@ -27,7 +35,15 @@ interface OfDevice {
 function placeColumns<Row>(memory: Snapshots, of: (row: Row) => OfDevice): Column<Row>[] {
   const device: Column<Row> = { id: "device", title: "device", value: (row) => of(row).device, heads: true };
   return memory.snapshots.length > 1
-    ? [device, { id: "snapshot", title: "snapshot", value: (row) => String(of(row).snapshot) }]
+    ? [
+        device,
+        {
+          id: "snapshot",
+          title: "source",
+          of: "the snapshot, or the trace",
+          value: (row) => `${memory.snapshots[of(row).snapshot]?.source ?? "snapshot"} ${of(row).snapshot}`,
+        },
+      ]
     : [device];
 }
 
@@ -41,7 +57,9 @@ const sized = <Row>(id: string, title: string, of: string, value: (row: Row) => 
 
 export function deviceTable(memory: Snapshots): HTMLElement {
   return table<Device>({
-    caption: "PyTorch's memory at the snapshot",
+    caption: memory.devices.every(isOfTrace)
+      ? "PyTorch's memory at the end of the trace"
+      : "PyTorch's memory at the snapshot",
     rows: memory.devices,
     columns: [
       ...placeColumns<Device>(memory, (row) => row),
@@ -66,7 +84,7 @@ export function deviceTable(memory: Snapshots): HTMLElement {
 
 export function peakTable(memory: Snapshots): HTMLElement | null {
   const rows = memory.devices.flatMap((device): Highest[] => [
-    ...(device.peak ? [{ device, what: "active", moment: device.peak }] : []),
+    ...(device.peak ? [{ device, what: isOfTrace(device) ? "allocated" : "active", moment: device.peak }] : []),
     ...(device.reserved_peak ? [{ device, what: "reserved", moment: device.reserved_peak }] : []),
   ]);
   if (rows.length === 0) return null;
@@ -79,7 +97,7 @@ export function peakTable(memory: Snapshots): HTMLElement | null {
       {
         id: "time",
         title: "after (ms)",
-        of: "ms after the snapshot's first event",
+        of: "ms after the first event of the snapshot or trace",
         value: (row) => row.moment.time_ms,
         format: ms,
       },
@@ -144,7 +162,7 @@ export function stackTable(memory: Snapshots): HTMLElement | null {
       sized(
         "at_peak",
         "at the peak",
-        "B of its allocations when active bytes were highest",
+        "B of its allocations at the peak",
         (row) => row.at_peak_bytes,
       ),
       {
@@ -154,8 +172,8 @@ export function stackTable(memory: Snapshots): HTMLElement | null {
         value: (row) => row.allocations_at_peak,
         format: count,
       },
-      sized("now", "now", "B of its active blocks at the snapshot", (row) => row.now_bytes),
-      { id: "blocks", title: "blocks", of: "active at the snapshot", value: (row) => row.blocks_now, format: count },
+      sized("now", "now", "B of its active blocks at the snapshot, or at the trace's end", (row) => row.now_bytes),
+      { id: "blocks", title: "blocks", of: "active at that time", value: (row) => row.blocks_now, format: count },
     ],
   }).element;
 }

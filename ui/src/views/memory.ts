@@ -4,7 +4,7 @@ import { h, replace } from "../dom/dom";
 import { note, notKnown, select } from "../dom/parts";
 import { count } from "../format/figures";
 import { ledgerSection, type LedgerSection } from "../memory/ledger_section";
-import type { Ledger } from "../memory/model";
+import { usedAt, type Ledger } from "../memory/model";
 import { outlookSection } from "../memory/outlook_tables";
 import { snapshotSections } from "../memory/snapshot_section";
 import { memoryWords } from "../memory/words";
@@ -21,8 +21,8 @@ function firstGpu(ledger: Ledger): number {
   let best = 0;
   let most = -1;
   for (const moment of ledger.moments) {
-    if (moment.used_bytes <= most) continue;
-    most = moment.used_bytes;
+    if (usedAt(moment) <= most) continue;
+    most = usedAt(moment);
     best = moment.gpu;
   }
   return best;
@@ -60,9 +60,12 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     h("h1", {}, "GPU memory"),
     ledger
       ? note(
-          `From ${count(ledger.events)} recorded allocations and releases and ${count(ledger.readings)} readings of ` +
-            "NVML. The rows of each time sum to what NVML reports as used and reserved, exactly; what nothing " +
-            "explains is a row of its own.",
+          ledger.readings > 0
+            ? `From ${count(ledger.events)} recorded allocations and releases and ${count(ledger.readings)} readings ` +
+                "of NVML. The rows of each time sum to what NVML reports as used and reserved, exactly; what nothing " +
+                "explains is a row of its own."
+            : `From ${count(ledger.events)} recorded allocations and releases, without readings of NVML: what else is ` +
+                "used of the GPU, and what is left, is unknown.",
         )
       : notKnown(
           null,
