@@ -6,6 +6,7 @@
 #include "analysis/memory/find_memory.h"
 #include "analysis/memory/memory_findings.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
+#include "analysis/memory_ledger/ledger_contents.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/products/products.h"
@@ -197,10 +198,20 @@ std::vector<profile::Finding> all_findings(const TimeFindings& of_time,
   return findings;
 }
 
+const llm::ModelSpec* model_of(const Prepared& in) {
+  return in.options.model ? &*in.options.model : nullptr;
+}
+
+std::optional<profile::Memory> memory_of(const Prepared& in, Diagnostics& diagnostics) {
+  return find_memory(in.trace, {in.rules.engines, model_of(in)}, diagnostics);
+}
+
 std::optional<profile::MemoryLedger> memory_ledger(const Prepared& in, const Stages& stages,
+                                                   const std::optional<profile::Memory>& memory,
                                                    Diagnostics& diagnostics) {
-  const llm::ModelSpec* model = in.options.model ? &*in.options.model : nullptr;
-  return find_memory_ledger(in.trace, stages, model, diagnostics);
+  auto ledger = find_memory_ledger(in.trace, stages, model_of(in), diagnostics);
+  if (ledger && memory) add_ledger_contents(*memory, *ledger);
+  return ledger;
 }
 
 std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
@@ -239,8 +250,8 @@ std::vector<Pass> make_passes() {
       Pass("products", all_products).into(&Profile::products, &Profile::products_found),
       Pass("counters", attribute_counters),
       Pass("requests", find_requests).into(&Profile::requests),
+      Pass("memory", memory_of).into(&Profile::memory),
       Pass("memory ledger", memory_ledger).into(&Profile::memory_ledger),
-      Pass("memory", find_memory).into(&Profile::memory),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("findings on time", time_findings).skipped_if(no_stages),

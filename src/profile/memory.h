@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/memory_contents.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 
@@ -301,6 +302,8 @@ struct MemoryAnnotation {
 struct Memory {
   std::vector<MemorySnapshot> snapshots;
   std::vector<MemoryDevice> devices;
+  std::vector<MemoryContents> contents;
+  std::vector<ModelMemory> models;
   std::vector<MemoryPool> pools;
   std::vector<MemoryStack> stacks;
   std::vector<OutOfMemory> out_of_memory;
@@ -310,6 +313,9 @@ struct Memory {
   void fields(auto& field) const {
     field("snapshots", snapshots, "PyTorch memory snapshots that were read");
     field("devices", devices, "GPUs with memory of PyTorch, at each snapshot");
+    field("contents", contents, "what the memory that PyTorch holds is used for, by GPU");
+    field("models", models,
+          "the model's memory by its configuration, by GPU; empty without a model");
     field("pools", pools, "pools of the allocator by GPU and stream, most reserved bytes first");
     field("stacks", stacks,
           "call stacks that hold most memory: of each GPU the first 20 at its peak, and the first "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/kernels.h"
+#include "profile/memory_contents.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 
@@ -152,6 +153,26 @@ struct LedgerRow {
   }
 };
 
+// What a snapshot of PyTorch shows of the rows framework (of PyTorch) and vmm of a moment.
+struct LedgerContents {
+  uint64_t moment = 0;
+  uint64_t snapshot = 0;
+  MemoryContent content = MemoryContent::other;
+  ContentBasis basis = ContentBasis::remainder;
+  Bytes bytes;
+  std::optional<Share> share;
+
+  void fields(auto& field) const {
+    field("moment", moment, "index in moments");
+    field("snapshot", snapshot, "index in memory.snapshots; it may be of another recording");
+    field("content", content, "what the memory is used for");
+    field("basis", basis, "how it is known");
+    field("bytes", bytes,
+          "bytes; those of a moment sum to its rows framework (of PyTorch) and vmm, exactly");
+    field("share", share, "bytes over these rows' bytes");
+  }
+};
+
 // What is left of a GPU's memory at its peak.
 struct MemoryHeadroom {
   std::string device;
@@ -230,6 +251,7 @@ struct MemoryLedger {
   std::vector<LedgerGpu> gpus;
   std::vector<LedgerMoment> moments;
   std::vector<LedgerRow> rows;
+  std::vector<LedgerContents> contents;
   std::vector<MemoryHeadroom> headroom;
   std::vector<MemoryGrowth> growth;
   std::vector<LedgerPoint> timeline;
@@ -240,6 +262,9 @@ struct MemoryLedger {
     field("gpus", gpus, "GPUs that recorded processes use");
     field("moments", moments, "moments, by GPU");
     field("rows", rows, "what the memory is used for, by moment");
+    field("contents", contents,
+          "what is inside the rows of PyTorch, by a memory snapshot: after loading, and at the "
+          "peak");
     field("headroom", headroom, "what is left, by GPU");
     field("growth", growth, "memory that grew from request to request, most first");
     field("timeline", timeline,

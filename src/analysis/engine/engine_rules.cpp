@@ -17,17 +17,21 @@ namespace {
 
 using config::ConfigNode;
 
-constexpr std::array<std::string_view, 10> kEngineKeys = {
+constexpr std::array<std::string_view, 11> kEngineKeys = {
     "name",        "recognized_by",  "kernels_shipped_by",
     "rank_titles", "rank_variables", "recorded_variables",
     "annotations", "phrases",        "advice_like",
-    "advice"};
+    "advice",      "allocated_by"};
 // In the order of profile::EngineSign, then the library.
 constexpr std::array<std::string_view, 7> kSignNames = {
     "annotation", "process", "command", "python_package", "operator", "kernel", "library"};
 constexpr std::array<std::string_view, 10> kSignKeys = {
     "annotation", "process", "command",    "python_package", "operator",
     "kernel",     "library", "confidence", "least_share",    "framework"};
+constexpr std::array<std::string_view, 3> kAllocationKeys = {"frame", "bytes", "means"};
+// In the order of AllocatingCode.
+constexpr std::array<std::string_view, 4> kAllocatingCodes = {"weights", "kv_cache", "workspace",
+                                                              "forward_pass"};
 constexpr std::array<std::string_view, 2> kAdviceKeys = {"when", "text"};
 // What `advise` can check in a finding: flags, then texts.
 constexpr std::array<std::string_view, 14> kConditions = {
@@ -57,6 +61,7 @@ class EngineFile {
       for (const ConfigNode& node : list->children) sign(node);
       if (!list->is_list()) wrong(*list, "'recognized_by' must be a list of signs");
     }
+    each_of("allocated_by", [&](const ConfigNode& node) { allocation(node); });
     advice_by_name("phrases", into_.phrases);
     advice_by_name("advice", into_.advice);
     if (error_) return fail_with(*error_);
@@ -127,6 +132,37 @@ class EngineFile {
       sign.least_share = part_of_one(node, "least_share");
     } else if (sign.by_library) {
       wrong(node, "a library needs 'framework' and 'least_share'");
+    }
+  }
+
+  template <class Read>
+  void each_of(std::string_view key, const Read& read) {
+    const ConfigNode* list = document_.root.find(key);
+    if (list == nullptr) return;
+    if (!list->is_list()) wrong(*list, fmt::format("'{}' must be a list", key));
+    for (const ConfigNode& node : list->children) read(node);
+  }
+
+  void allocation(const ConfigNode& node) {
+    check_keys(node, kAllocationKeys);
+    AllocationRule& rule = into_.allocated_by.emplace_back();
+    const auto means = std::ranges::find(kAllocatingCodes, node["means"].text);
+    if (means == kAllocatingCodes.end()) {
+      wrong(node, fmt::format("'means' must be one of: {}", fmt::join(kAllocatingCodes, ", ")));
+      return;
+    }
+    rule.means = AllocatingCode(means - kAllocatingCodes.begin());
+    const ConfigNode* frame = node.find("frame");
+    const ConfigNode* bytes = node.find("bytes");
+    if ((frame == nullptr) == (bytes == nullptr)) {
+      wrong(node, "expected either 'frame' or 'bytes'");
+    } else if (frame != nullptr) {
+      rule.frame = expression(*frame);
+    } else if (const auto size = bytes->number();
+               size && *size >= 1 && *size < 0x1p50 && rule.means == AllocatingCode::workspace) {
+      rule.bytes = static_cast<uint64_t>(*size);
+    } else {
+      wrong(*bytes, "'bytes' must be the size of a workspace");
     }
   }
 

@@ -43,6 +43,16 @@ struct Advice {
 };
 using AdviceByName = std::map<std::string, std::vector<Advice>, std::less<>>;
 
+// What allocates memory of PyTorch, or runs a pass.
+enum class AllocatingCode : uint8_t { weights, kv_cache, workspace, forward_pass };
+
+// Recognizes a line of a call stack, or a block of memory by its size.
+struct AllocationRule {
+  AllocatingCode means{};
+  std::shared_ptr<const RE2> frame;  // of "function (file)"; null: by size
+  uint64_t bytes = 0;
+};
+
 struct EngineRule {
   std::string name;
   std::vector<SignRule> signs;
@@ -50,6 +60,7 @@ struct EngineRule {
   std::vector<std::string> rank_titles;         // what the titles of worker processes begin with
   std::vector<std::string> rank_variables;      // of numbers, for the collector's logs
   std::vector<std::string> recorded_variables;  // that affect a run, for env.json
+  std::vector<AllocationRule> allocated_by;
   std::string advice_like;
   AdviceByName phrases;
   AdviceByName advice;  // by kind of finding

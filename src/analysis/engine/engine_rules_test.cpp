@@ -32,5 +32,21 @@ TEST(EngineRules, RecordNoSecrets) {
   }
 }
 
+TEST(EngineRules, OfMemoryAreChecked) {
+  for (const auto& [text, said] : {
+           std::pair{"allocated_by: [{frame: load, means: heights}]", "'means' must be one of"},
+           std::pair{"allocated_by: [{means: weights}]", "either 'frame' or 'bytes'"},
+           std::pair{"allocated_by: [{bytes: 512, means: weights}]", "size of a workspace"},
+           std::pair{"allocated_by: {frame: load}", "must be a list"},
+       }) {
+    const auto rules = testing::EngineFolder(text).load();
+    ASSERT_FALSE(rules) << text;
+    EXPECT_NE(rules.error().message.find(said), std::string::npos) << rules.error().message;
+  }
+  const auto good =
+      testing::EngineFolder("allocated_by: [{frame: '^load', means: weights}]\n").load();
+  EXPECT_TRUE(good);
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

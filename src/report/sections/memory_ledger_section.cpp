@@ -31,6 +31,7 @@ void add_moment(const profile::MemoryLedger& ledger, size_t index, Document& doc
   }
   document.add_filled(std::move(table), fmt::format("{}, {}:", moment.device,
                                                     moment_words(moment.kind, moment.stage)));
+  add_ledger_contents(ledger, index, document);
 }
 
 // Moments of one GPU at the same reading have the same rows.

@@ -188,6 +188,7 @@ void add_section(Topic<"memory"> /*topic*/, const Profile& profile, Document& do
   document.paragraph(memory_sentence(profile));
   add_snapshots(memory, document);
   add_failures(memory, document);
+  add_memory_contents(memory, document);
   document.heading(3, "At the snapshot");
   show_snapshot_column(memory, device_table(memory), document);
   show_snapshot_column(memory, pool_table(memory), document,
