@@ -7,6 +7,7 @@
 #include "analysis/memory/memory_findings.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
 #include "analysis/memory_ledger/ledger_contents.h"
+#include "analysis/memory_ledger/memory_statements.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/products/products.h"
@@ -206,12 +207,14 @@ std::optional<profile::Memory> memory_of(const Prepared& in, Diagnostics& diagno
   return find_memory(in.trace, {in.rules.engines, model_of(in)}, diagnostics);
 }
 
-std::optional<profile::MemoryLedger> memory_ledger(const Prepared& in, const Stages& stages,
-                                                   const std::optional<profile::Memory>& memory,
-                                                   Diagnostics& diagnostics) {
+std::tuple<std::optional<profile::MemoryLedger>, std::vector<profile::MemoryStatement>>
+memory_ledger(const Prepared& in, const Stages& stages,
+              const std::optional<profile::Memory>& memory, Diagnostics& diagnostics) {
   auto ledger = find_memory_ledger(in.trace, stages, model_of(in), diagnostics);
   if (ledger && memory) add_ledger_contents(*memory, *ledger);
-  return ledger;
+  auto statements = find_memory_statements(in.options.run.outputs, in.rules.engines);
+  compare_statements(model_of(in), memory, ledger, statements, diagnostics);
+  return {std::move(ledger), std::move(statements)};
 }
 
 std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
@@ -251,7 +254,8 @@ std::vector<Pass> make_passes() {
       Pass("counters", attribute_counters),
       Pass("requests", find_requests).into(&Profile::requests),
       Pass("memory", memory_of).into(&Profile::memory),
-      Pass("memory ledger", memory_ledger).into(&Profile::memory_ledger),
+      Pass("memory ledger", memory_ledger)
+          .into(&Profile::memory_ledger, &Profile::memory_statements),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("findings on time", time_findings).skipped_if(no_stages),

@@ -141,6 +141,7 @@ struct LedgerRow {
   std::optional<Share> share;
   uint64_t allocations = 0;
   LedgerBasis basis = LedgerBasis::remainder;
+  std::optional<Bytes> stated = {};
 
   void fields(auto& field) const {
     field("moment", moment, "index in moments");
@@ -150,6 +151,8 @@ struct LedgerRow {
     field("share", share, "bytes over the moment's used_bytes");
     field("allocations", allocations, "recorded allocations among them");
     field("basis", basis, "how it is known");
+    field("stated_bytes", stated,
+          "what the engine says of this part in its log (memory_statements); null if nothing");
   }
 };
 

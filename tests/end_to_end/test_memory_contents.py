@@ -1,6 +1,6 @@
 """What PyTorch's memory is used for, by its snapshots: against what the recorded program counted itself
 (tests/data/h200-memory-contents), against plain Python over what Python's own pickle reads, and, with a log written
-from the format's description, inside the rows of the ledger."""
+from the format's description, inside the rows of the ledger and beside what an engine says."""
 import collections
 import gzip
 import json
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from memory_log import MIB, recorded_run
+from memory_log import MIB, WEIGHTS, recorded_run
 from program import DATA, Bundle, run
 from test_memory import load
 
@@ -190,6 +190,13 @@ class InTheLedger(unittest.TestCase):
         (cls.folder / "inputs.yaml").write_text(
             "model:\n  target: llm/llama_1b\nworkload:\n  name: other\n  prompt_tokens: 1000\n  new_tokens: 24\n"
             "  batch: 2\n", encoding="utf-8")
+        (cls.folder / "collector" / "record.log").write_text(
+            "load_tensors:        CUDA0 model buffer size =  2357.13 MiB\n"
+            "load_tensors:   CPU_Mapped model buffer size =   250.50 MiB\n"
+            "llama_kv_cache:      CUDA0 KV buffer size =   128.00 MiB\n"
+            "llama_kv_cache:      CUDA0 KV buffer size =   192.00 MiB\n"
+            "sched_reserve:      CUDA0 compute buffer size =    62.01 MiB\n"
+            "sched_reserve:  CUDA_Host compute buffer size =    20.01 MiB\n", encoding="utf-8")
         snapshot = made.dump([made.decode()])
         (cls.folder / "torch" / "memory.pickle").write_bytes(pickle.dumps(snapshot, protocol=4))
         cls.bundle = Bundle(cls.folder, options=("--model", "llm/llama_1b"))
@@ -208,11 +215,30 @@ class InTheLedger(unittest.TestCase):
             rows = [row for row in self.ledger["rows"] if row["moment"] == index]
             self.assertEqual(sum(row["bytes"] for row in rows), moment["used_bytes"])
 
+    def test_what_the_engine_states_is_beside_it(self):
+        found = {row["part"]: row for row in self.profile["memory_statements"]}
+        self.assertEqual(set(found), {"weights", "kv_cache", "compute"})
+        for row in found.values():
+            self.assertEqual((row["engine"], row["device"], row["file"]),
+                             ("llama.cpp", "cuda:0", "collector/record.log"))
+        self.assertEqual(found["weights"]["stated_bytes"], round(2357.13 * MIB, 4))
+        self.assertEqual(found["weights"]["recorded_bytes"], WEIGHTS)
+        self.assertEqual(found["kv_cache"]["stated_bytes"], 320 * MIB)
+        self.assertEqual(found["kv_cache"]["lines"], 2)
+        self.assertEqual(found["kv_cache"]["difference_bytes"], 64 * MIB)
+        self.assertIsNone(found["compute"]["recorded_bytes"])
+        messages = [each["message"] for each in self.profile["diagnostics"] if each["code"] == "memory_statement_differs"]
+        self.assertEqual(len(messages), 1)
+        self.assertIn("kv_cache", messages[0])
+        stated = {row["part"]: row["stated_bytes"] for row in self.ledger["rows"]}
+        self.assertEqual(stated["kv_cache"], 320 * MIB)
+        self.assertIsNone(stated["framework"])
+
     def test_queries(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "bundle"
             self.assertEqual(run("analyze", self.folder, "--model", "llm/llama_1b", "--out", out).returncode, 0)
-            for table in ("memory_contents", "memory_models", "memory_ledger_contents"):
+            for table in ("memory_contents", "memory_models", "memory_ledger_contents", "memory_statements"):
                 answer = run("query", out, f"SELECT count(*) AS n FROM {table}", "--format", "csv")
                 self.assertEqual(answer.returncode, 0, answer.stderr)
                 self.assertGreater(int(answer.stdout.split()[-1]), 0, table)

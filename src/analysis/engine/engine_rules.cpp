@@ -17,11 +17,11 @@ namespace {
 
 using config::ConfigNode;
 
-constexpr std::array<std::string_view, 11> kEngineKeys = {
+constexpr std::array<std::string_view, 12> kEngineKeys = {
     "name",        "recognized_by",  "kernels_shipped_by",
     "rank_titles", "rank_variables", "recorded_variables",
     "annotations", "phrases",        "advice_like",
-    "advice",      "allocated_by"};
+    "advice",      "allocated_by",   "memory_lines"};
 // In the order of profile::EngineSign, then the library.
 constexpr std::array<std::string_view, 7> kSignNames = {
     "annotation", "process", "command", "python_package", "operator", "kernel", "library"};
@@ -32,6 +32,9 @@ constexpr std::array<std::string_view, 3> kAllocationKeys = {"frame", "bytes", "
 // In the order of AllocatingCode.
 constexpr std::array<std::string_view, 4> kAllocatingCodes = {"weights", "kv_cache", "workspace",
                                                               "forward_pass"};
+constexpr std::array<std::string_view, 3> kMemoryLineKeys = {"regex", "part", "unit"};
+constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
+    {{"bytes", 1}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}}};
 constexpr std::array<std::string_view, 2> kAdviceKeys = {"when", "text"};
 // What `advise` can check in a finding: flags, then texts.
 constexpr std::array<std::string_view, 14> kConditions = {
@@ -62,6 +65,7 @@ class EngineFile {
       if (!list->is_list()) wrong(*list, "'recognized_by' must be a list of signs");
     }
     each_of("allocated_by", [&](const ConfigNode& node) { allocation(node); });
+    each_of("memory_lines", [&](const ConfigNode& node) { memory_line(node); });
     advice_by_name("phrases", into_.phrases);
     advice_by_name("advice", into_.advice);
     if (error_) return fail_with(*error_);
@@ -163,6 +167,27 @@ class EngineFile {
       rule.bytes = static_cast<uint64_t>(*size);
     } else {
       wrong(*bytes, "'bytes' must be the size of a workspace");
+    }
+  }
+
+  void memory_line(const ConfigNode& node) {
+    check_keys(node, kMemoryLineKeys);
+    MemoryLineRule& rule = into_.memory_lines.emplace_back();
+    rule.expression = expression(node["regex"]);
+    const auto part = profile::find_word<profile::StatedPart>(node["part"].text);
+    if (!part) wrong(node, "'part' must be weights, kv_cache, compute or graphs");
+    rule.part = part.value_or(profile::StatedPart::weights);
+    const std::map<std::string, int>& groups = rule.expression->NamedCapturingGroups();
+    if (!groups.contains("bytes") && !groups.contains("tokens")) {
+      wrong(node, "'regex' needs a group 'bytes' or 'tokens'");
+    }
+    if (!groups.contains("bytes")) return;
+    const auto* const unit =
+        std::ranges::find(kUnits, node["unit"].text, &std::pair<std::string_view, double>::first);
+    if (unit == kUnits.end()) {
+      wrong(node, "'unit' must be bytes, MB, GB, KiB, MiB or GiB");
+    } else {
+      rule.unit = unit->second;
     }
   }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 #include "profile/engine.h"
+#include "profile/memory_statements.h"
 
 namespace llmprof::analysis {
 
@@ -53,6 +54,14 @@ struct AllocationRule {
   uint64_t bytes = 0;
 };
 
+// A line of a program's output that states memory. Groups of the expression: `device` (a number),
+// `bytes`, `more_bytes` (added), `tokens`.
+struct MemoryLineRule {
+  std::shared_ptr<const RE2> expression;
+  profile::StatedPart part{};
+  double unit = 1;  // bytes of one
+};
+
 struct EngineRule {
   std::string name;
   std::vector<SignRule> signs;
@@ -61,6 +70,7 @@ struct EngineRule {
   std::vector<std::string> rank_variables;      // of numbers, for the collector's logs
   std::vector<std::string> recorded_variables;  // that affect a run, for env.json
   std::vector<AllocationRule> allocated_by;
+  std::vector<MemoryLineRule> memory_lines;
   std::string advice_like;
   AdviceByName phrases;
   AdviceByName advice;  // by kind of finding

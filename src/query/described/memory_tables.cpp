@@ -37,6 +37,12 @@ std::optional<std::string> lack_of_contents(const profile::Profile& profile, siz
           "no memory snapshot of PyTorch describes the same GPU after loading or at its peak");
 }
 
+std::optional<std::string> lack_of_statements(const profile::Profile& /*profile*/, size_t rows) {
+  if (rows > 0) return std::nullopt;
+  return "the log of the recording has no line in which the engine states its memory "
+         "(docs/memory.md)";
+}
+
 }  // namespace
 
 std::vector<DescribedTable> memory_tables() {
@@ -56,6 +62,10 @@ std::vector<DescribedTable> memory_tables() {
                   "an index in memory_moments",
        .path = "memory_ledger.contents",
        .lack = lack_of_contents},
+      {.name = "memory_statements",
+       .meaning = "what the engine says of its memory in its log, beside what was recorded",
+       .path = "memory_statements",
+       .lack = lack_of_statements},
       {.name = "memory_headroom",
        .meaning = "what is left of GPU memory at its peak, and how many tokens fit into it",
        .path = "memory_ledger.headroom",

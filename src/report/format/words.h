@@ -327,6 +327,16 @@ constexpr auto texts_for(profile::ContentBasis /*of*/) {
   });
 }
 
+constexpr auto texts_for(profile::StatedPart /*of*/) {
+  using enum profile::StatedPart;
+  return profile::texts<profile::StatedPart>({
+      {weights, "weights"},
+      {kv_cache, "KV cache"},
+      {compute, "compute buffers"},
+      {graphs, "CUDA graphs"},
+  });
+}
+
 constexpr auto texts_for(LedgerMomentKind /*of*/) {
   using enum LedgerMomentKind;
   return profile::texts<LedgerMomentKind>({

@@ -56,4 +56,17 @@ void add_ledger_contents(const profile::MemoryLedger& ledger, size_t moment, Doc
                       "another recording of the program:");
 }
 
+void add_memory_statements(const Profile& profile, Document& document) {
+  document.add_filled(
+      table_of("engine | memory | device | #stated | #tokens | #lines | #recorded | #stated less "
+               "recorded | log",
+               profile.memory_statements,
+               [](const MemoryStatement& row) {
+                 return cells(row.engine, std::string(in_words(row.part)), row.device.value_or(""),
+                              in_unit(row.stated), plain(row.tokens), grouped(row.lines),
+                              in_unit(row.recorded), in_unit(row.difference), row.file);
+               }),
+      "What the engine says in its log, beside the same part of the recorded memory at the peak:");
+}
+
 }  // namespace llmprof::report

@@ -23,12 +23,17 @@ Table moment_table(const profile::MemoryLedger& ledger) {
 
 void add_moment(const profile::MemoryLedger& ledger, size_t index, Document& document) {
   const profile::LedgerMoment& moment = ledger.moments[index];
-  Table table = table_of("used for | by | #memory | #of used | #allocations | how it is known");
+  Table table = table_of(
+      "used for | by | #memory | #stated by the engine | #of used | #allocations | how it is "
+      "known");
+  bool stated = false;
   for (const profile::LedgerRow& row : ledger.rows) {
     if (row.moment != index) continue;
-    table.add(std::string(in_words(row.part)), row.owner, in_unit(row.bytes), percent(row.share),
-              grouped(row.allocations), std::string(in_words(row.basis)));
+    stated = stated || row.stated;
+    table.add(std::string(in_words(row.part)), row.owner, in_unit(row.bytes), in_unit(row.stated),
+              percent(row.share), grouped(row.allocations), std::string(in_words(row.basis)));
   }
+  table.show_if(stated, "stated by the engine");
   document.add_filled(std::move(table), fmt::format("{}, {}:", moment.device,
                                                     moment_words(moment.kind, moment.stage)));
   add_ledger_contents(ledger, index, document);
@@ -76,7 +81,11 @@ void add_growth(const profile::MemoryLedger& ledger, Document& document) {
 }  // namespace
 
 void add_section(Topic<"memory ledger"> /*topic*/, const Profile& profile, Document& document) {
-  if (!profile.memory_ledger) return;
+  if (!profile.memory_ledger) {
+    if (profile.memory_statements.empty()) return;
+    document.heading(2, "Use of GPU memory");
+    return add_memory_statements(profile, document);
+  }
   const profile::MemoryLedger& ledger = *profile.memory_ledger;
   document.heading(2, "Use of GPU memory");
   document.paragraph(
@@ -88,6 +97,7 @@ void add_section(Topic<"memory ledger"> /*topic*/, const Profile& profile, Docum
   for (size_t i = 0; i < ledger.moments.size(); ++i) {
     if (!is_shown_before(ledger, i)) add_moment(ledger, i, document);
   }
+  add_memory_statements(profile, document);
   add_headroom(ledger, document);
   add_growth(ledger, document);
 }
