@@ -5,6 +5,7 @@
 #include "analysis/communication/collectives.h"
 #include "analysis/memory/find_memory.h"
 #include "analysis/memory/memory_findings.h"
+#include "analysis/memory_ledger/cache_use.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
 #include "analysis/memory_ledger/ledger_contents.h"
 #include "analysis/memory_ledger/memory_statements.h"
@@ -209,9 +210,12 @@ std::optional<profile::Memory> memory_of(const Prepared& in, Diagnostics& diagno
 
 std::tuple<std::optional<profile::MemoryLedger>, std::vector<profile::MemoryStatement>>
 memory_ledger(const Prepared& in, const Stages& stages,
-              const std::optional<profile::Memory>& memory, Diagnostics& diagnostics) {
+              const std::optional<profile::Memory>& memory,
+              const std::optional<profile::Requests>& requests, const profile::Workload& workload,
+              Diagnostics& diagnostics) {
   auto ledger = find_memory_ledger(in.trace, stages, model_of(in), diagnostics);
   if (ledger && memory) add_ledger_contents(*memory, *ledger);
+  if (ledger) add_cache_use(requests, workload, model_of(in), *ledger);
   auto statements = find_memory_statements(in.options.run.outputs, in.rules.engines);
   compare_statements(model_of(in), memory, ledger, statements, diagnostics);
   return {std::move(ledger), std::move(statements)};

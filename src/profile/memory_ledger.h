@@ -183,6 +183,9 @@ struct MemoryHeadroom {
   std::optional<Bytes> bytes_per_token;
   std::optional<uint64_t> tokens_left;
   std::optional<uint64_t> cache_tokens;
+  std::optional<uint64_t> cache_used_tokens;
+  std::optional<Share> cache_used_share;
+  std::optional<uint64_t> weight_sets;
   uint64_t requests = 0;
 
   void fields(auto& field) const {
@@ -194,6 +197,12 @@ struct MemoryHeadroom {
           "tokens whose KV cache fits into free_bytes; null without a model");
     field("cache_tokens", cache_tokens,
           "tokens that fit into the kv_cache of the peak; null if no allocation is known as such");
+    field("cache_used_tokens", cache_used_tokens,
+          "most tokens that requests had in the cache at a time, prefixes that they share counted "
+          "for each; null if not known");
+    field("cache_used_share", cache_used_share, "cache_used_tokens over cache_tokens");
+    field("weight_sets", weight_sets,
+          "allocations of the size of all the model's weights at the peak; null without a model");
     field("requests", requests,
           "requests over which growth was followed: instances of prefill after warm-up; 0 if fewer "
           "than 20");

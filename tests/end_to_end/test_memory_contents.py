@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from memory_log import MIB, WEIGHTS, recorded_run
+from memory_log import KV_PER_TOKEN, MIB, WEIGHTS, recorded_run
 from program import DATA, Bundle, run
 from test_memory import load
 
@@ -144,6 +144,17 @@ class OfLlama(unittest.TestCase):
             streams = 2 if kind == "graph" else 1
             self.assertEqual(now["workspace"], streams * WORKSPACE)
 
+    def test_two_copies_are_a_finding(self):
+        for kind, truth, _, _ in self.each():
+            found = [each for each in self.bundles[kind].profile["findings"]
+                     if each["kind"] == "memory_duplicated_weights"]
+            self.assertEqual(len(found), 1 if kind == "twice" else 0)
+            if found:
+                values = {each["name"]: each["value"] for each in found[0]["values"]}
+                self.assertEqual(values["sets"], 2)
+                self.assertEqual(values["extra"], truth["weights"])
+                self.assertEqual(values["extra_tokens"], truth["weights"] // PER_TOKEN)
+
     def test_without_a_model_the_stacks_still_tell(self):
         memory = Bundle(FOLDER / "static.pickle.gz").profile["memory"]
         self.assertEqual(memory["models"], [])
@@ -233,6 +244,16 @@ class InTheLedger(unittest.TestCase):
         stated = {row["part"]: row["stated_bytes"] for row in self.ledger["rows"]}
         self.assertEqual(stated["kv_cache"], 320 * MIB)
         self.assertIsNone(stated["framework"])
+
+    def test_how_much_of_the_cache_is_used(self):
+        (left,) = self.ledger["headroom"]
+        tokens = 256 * MIB // KV_PER_TOKEN
+        self.assertEqual(left["cache_tokens"], tokens)
+        self.assertEqual(left["cache_used_tokens"], 2 * (1000 + 24))
+        self.assertEqual(left["cache_used_share"], 2 * 1024 / tokens)
+        self.assertEqual(left["weight_sets"], 1)
+        self.assertIn("are KV cache, of which requests used at most 25.0 % at a time",
+                      self.bundle.files["stakeholder_summary.md"])
 
     def test_queries(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
 
 #include "report/format/figures.h"
@@ -67,6 +70,25 @@ void add_memory_statements(const Profile& profile, Document& document) {
                               in_unit(row.recorded), in_unit(row.difference), row.file);
                }),
       "What the engine says in its log, beside the same part of the recorded memory at the peak:");
+}
+
+std::string cache_sentence(const Profile& profile) {
+  if (!profile.memory_ledger) return {};
+  const profile::MemoryLedger& ledger = *profile.memory_ledger;
+  const auto left = std::ranges::max_element(
+      ledger.headroom, {}, [](const auto& each) { return each.cache_tokens.value_or(0); });
+  if (left == ledger.headroom.end() || !left->cache_tokens || !left->bytes_per_token) return {};
+  const auto peak = std::ranges::find_if(ledger.moments, [&](const auto& moment) {
+    return moment.device == left->device && moment.kind == profile::LedgerMomentKind::peak;
+  });
+  if (peak == ledger.moments.end() || *left->cache_tokens == 0) return {};
+  const profile::Bytes cache{static_cast<double>(*left->cache_tokens) *
+                             left->bytes_per_token->value};
+  return fmt::format(
+      "{} of the {} of {} are KV cache{}.", in_unit(cache), in_unit(peak->total), left->device,
+      left->cache_used_share ? fmt::format(", of which requests used at most {} at a time",
+                                           percent(left->cache_used_share))
+                             : std::string());
 }
 
 }  // namespace llmprof::report

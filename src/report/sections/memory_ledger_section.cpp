@@ -50,16 +50,19 @@ bool is_shown_before(const profile::MemoryLedger& ledger, size_t index) {
 }
 
 void add_headroom(const profile::MemoryLedger& ledger, Document& document) {
-  document.add_filled(
-      table_of("device | #free at the peak | #KV cache per token | #tokens that fit into it | "
-               "#tokens of the KV cache | #requests followed",
-               ledger.headroom,
-               [](const profile::MemoryHeadroom& left) {
-                 return cells(left.device, in_unit(left.free), in_unit(left.bytes_per_token),
-                              plain(left.tokens_left), plain(left.cache_tokens),
-                              grouped(left.requests));
-               }),
-      "What is left:");
+  Table table = table_of(
+      "device | #free at the peak | #KV cache per token | #tokens that fit into it | #tokens of "
+      "the KV cache | #used at a time (tokens) | #of the KV cache | #requests followed",
+      ledger.headroom, [](const profile::MemoryHeadroom& left) {
+        return cells(left.device, in_unit(left.free), in_unit(left.bytes_per_token),
+                     plain(left.tokens_left), plain(left.cache_tokens),
+                     plain(left.cache_used_tokens), percent(left.cache_used_share),
+                     grouped(left.requests));
+      });
+  const bool used = std::ranges::any_of(
+      ledger.headroom, [](const auto& left) { return left.cache_used_tokens.has_value(); });
+  table.show_if(used, "used at a time (tokens)").show_if(used, "of the KV cache");
+  document.add_filled(std::move(table), "What is left:");
 }
 
 void add_growth(const profile::MemoryLedger& ledger, Document& document) {

@@ -196,6 +196,8 @@ std::string failure_sentence(const OutOfMemory& row);
 void add_memory_contents(const Memory& memory, Document& document);
 void add_ledger_contents(const profile::MemoryLedger& ledger, size_t moment, Document& document);
 void add_memory_statements(const Profile& profile, Document& document);
+// How much of the GPU's memory is KV cache, and how much of it was used; empty if not known.
+std::string cache_sentence(const Profile& profile);
 // Memory snapshots and nothing else were analyzed.
 bool has_only_memory(const Profile& profile);
 
