@@ -5,7 +5,10 @@
 #include "analysis/communication/collectives.h"
 #include "analysis/memory/find_memory.h"
 #include "analysis/memory/memory_findings.h"
+#include "analysis/memory_ledger/cache_use.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
+#include "analysis/memory_ledger/ledger_contents.h"
+#include "analysis/memory_ledger/memory_statements.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/products/products.h"
@@ -197,11 +200,25 @@ std::vector<profile::Finding> all_findings(const TimeFindings& of_time,
   return findings;
 }
 
-std::optional<profile::MemoryLedger> memory_ledger(const Prepared& in, const Stages& stages,
-                                                   const UseOfPeaks& use,
-                                                   Diagnostics& diagnostics) {
-  const llm::ModelSpec* model = in.options.model ? &*in.options.model : nullptr;
-  return find_memory_ledger(in.trace, stages, model, use.workload, diagnostics);
+const llm::ModelSpec* model_of(const Prepared& in) {
+  return in.options.model ? &*in.options.model : nullptr;
+}
+
+std::optional<profile::Memory> memory_of(const Prepared& in, Diagnostics& diagnostics) {
+  return find_memory(in.trace, {in.rules.engines, model_of(in)}, diagnostics);
+}
+
+std::tuple<std::optional<profile::MemoryLedger>, std::vector<profile::MemoryStatement>>
+memory_ledger(const Prepared& in, const Stages& stages,
+              const std::optional<profile::Memory>& memory,
+              const std::optional<profile::Requests>& requests, const profile::Workload& workload,
+              Diagnostics& diagnostics) {
+  auto ledger = find_memory_ledger(in.trace, stages, model_of(in), workload, diagnostics);
+  if (ledger && memory) add_ledger_contents(*memory, *ledger);
+  if (ledger) add_cache_use(requests, workload, model_of(in), *ledger);
+  auto statements = find_memory_statements(in.options.run.outputs, in.rules.engines);
+  compare_statements(model_of(in), memory, ledger, statements, diagnostics);
+  return {std::move(ledger), std::move(statements)};
 }
 
 std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
@@ -240,8 +257,9 @@ std::vector<Pass> make_passes() {
       Pass("products", all_products).into(&Profile::products, &Profile::products_found),
       Pass("counters", attribute_counters),
       Pass("requests", find_requests).into(&Profile::requests),
-      Pass("memory ledger", memory_ledger).into(&Profile::memory_ledger),
-      Pass("memory", find_memory).into(&Profile::memory),
+      Pass("memory", memory_of).into(&Profile::memory),
+      Pass("memory ledger", memory_ledger)
+          .into(&Profile::memory_ledger, &Profile::memory_statements),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("findings on time", time_findings).skipped_if(no_stages),

@@ -50,6 +50,8 @@ enum class FindingKind : uint8_t {
   memory_reserved_unused,
   memory_graph_pools,
   memory_pool_unused,
+  memory_duplicated_weights,
+  memory_cache_unused,
   memory_leak,
 };
 
@@ -185,6 +187,12 @@ constexpr auto words_of(FindingKind /*of*/) {
       {memory_pool_unused,
        {"unused", "in_use"},
        "free memory in CUDA's memory pools (cudaMallocAsync) at the peak"},
+      {memory_duplicated_weights,
+       {"sets", "weights", "extra"},
+       "the model's weights are more than once on one GPU"},
+      {memory_cache_unused,
+       {"reserved", "unused", "tokens", "used_tokens", "share_used"},
+       "the KV cache holds many more tokens than requests had in it at a time"},
       {memory_leak,
        {"owner", "per_request", "lower", "upper", "grown", "requests"},
        "memory that grows with every request; owner is the library that allocates it"},

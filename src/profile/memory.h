@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/memory_contents.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 
@@ -353,6 +354,8 @@ struct MemoryAnnotation {
 struct Memory {
   std::vector<MemorySnapshot> snapshots;
   std::vector<MemoryDevice> devices;
+  std::vector<MemoryContents> contents;
+  std::vector<ModelMemory> models;
   std::vector<MemoryPool> pools;
   std::vector<MemoryStack> stacks;
   std::vector<OutOfMemory> out_of_memory;
@@ -363,6 +366,9 @@ struct Memory {
     field("snapshots", snapshots,
           "what states PyTorch's memory: memory snapshots, and traces with memory events");
     field("devices", devices, "GPUs with memory of PyTorch, by snapshot or trace");
+    field("contents", contents, "what the memory that PyTorch holds is used for, by GPU");
+    field("models", models,
+          "the model's memory by its configuration, by GPU; empty without a model");
     field("pools", pools, "pools of the allocator by GPU and stream, most reserved bytes first");
     field("stacks", stacks,
           "call stacks (in a trace: operators) that hold most memory: of each GPU the first 20 at "

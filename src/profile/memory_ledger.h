@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/kernels.h"
+#include "profile/memory_contents.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 
@@ -162,6 +163,7 @@ struct LedgerRow {
   std::optional<Share> share;
   uint64_t allocations = 0;
   LedgerBasis basis = LedgerBasis::remainder;
+  std::optional<Bytes> stated = {};
 
   void fields(auto& field) const {
     field("moment", moment, "index in moments");
@@ -172,6 +174,28 @@ struct LedgerRow {
           "bytes over the moment's used_bytes, without readings over recorded_bytes");
     field("allocations", allocations, "recorded allocations among them");
     field("basis", basis, "how it is known");
+    field("stated_bytes", stated,
+          "what the engine says of this part in its log (memory_statements); null if nothing");
+  }
+};
+
+// What a snapshot of PyTorch shows of the rows framework (of PyTorch) and vmm of a moment.
+struct LedgerContents {
+  uint64_t moment = 0;
+  uint64_t snapshot = 0;
+  MemoryContent content = MemoryContent::other;
+  ContentBasis basis = ContentBasis::remainder;
+  Bytes bytes;
+  std::optional<Share> share;
+
+  void fields(auto& field) const {
+    field("moment", moment, "index in moments");
+    field("snapshot", snapshot, "index in memory.snapshots; it may be of another recording");
+    field("content", content, "what the memory is used for");
+    field("basis", basis, "how it is known");
+    field("bytes", bytes,
+          "bytes; those of a moment sum to its rows framework (of PyTorch) and vmm, exactly");
+    field("share", share, "bytes over these rows' bytes");
   }
 };
 
@@ -191,6 +215,9 @@ struct MemoryHeadroom {
   std::optional<uint64_t> tokens_left_bf16;
   std::optional<uint64_t> tokens_left_fp8;
   std::optional<uint64_t> cache_tokens;
+  std::optional<uint64_t> cache_used_tokens;
+  std::optional<Share> cache_used_share;
+  std::optional<uint64_t> weight_sets;
   uint64_t requests = 0;
 
   void fields(auto& field) const {
@@ -204,6 +231,12 @@ struct MemoryHeadroom {
     field("tokens_left_fp8", tokens_left_fp8, "tokens_left with a KV cache in fp8");
     field("cache_tokens", cache_tokens,
           "tokens that fit into the kv_cache of the peak; null if no allocation is known as such");
+    field("cache_used_tokens", cache_used_tokens,
+          "most tokens that requests had in the cache at a time, prefixes that they share counted "
+          "for each; null if not known");
+    field("cache_used_share", cache_used_share, "cache_used_tokens over cache_tokens");
+    field("weight_sets", weight_sets,
+          "allocations of the size of all the model's weights at the peak; null without a model");
     field("requests", requests,
           "requests over which growth was followed: instances of prefill after warm-up; 0 if fewer "
           "than 20");
@@ -322,6 +355,7 @@ struct MemoryLedger {
   std::vector<LedgerGpu> gpus;
   std::vector<LedgerMoment> moments;
   std::vector<LedgerRow> rows;
+  std::vector<LedgerContents> contents;
   std::vector<MemoryHeadroom> headroom;
   std::vector<MemoryRoom> room;
   std::vector<MemoryForecast> forecasts;
@@ -334,6 +368,9 @@ struct MemoryLedger {
     field("gpus", gpus, "GPUs that recorded processes use");
     field("moments", moments, "moments, by GPU");
     field("rows", rows, "what the memory is used for, by moment");
+    field("contents", contents,
+          "what is inside the rows of PyTorch, by a memory snapshot: after loading, and at the "
+          "peak");
     field("headroom", headroom, "what is left, by GPU");
     field(
         "room", room,

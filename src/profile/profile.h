@@ -15,6 +15,7 @@
 #include "profile/layers.h"
 #include "profile/memory.h"
 #include "profile/memory_ledger.h"
+#include "profile/memory_statements.h"
 #include "profile/operators.h"
 #include "profile/products.h"
 #include "profile/reasons.h"
@@ -51,6 +52,7 @@ struct Profile {
   TokenTimes token_times;
   std::optional<Requests> requests;
   std::optional<MemoryLedger> memory_ledger;
+  std::vector<MemoryStatement> memory_statements;
   std::optional<Memory> memory;
   std::vector<Stage> stages;
   std::vector<StageNote> stage_notes;
@@ -114,6 +116,8 @@ struct Profile {
     field("memory_ledger", memory_ledger,
           "what every byte of GPU memory is used for, at moments of the run; null without recorded "
           "allocations of GPU memory");
+    field("memory_statements", memory_statements,
+          "what the engine says of its memory in its log, beside what was recorded");
     field("memory", memory,
           "GPU memory inside PyTorch, by its memory snapshots and the memory events of its traces; "
           "null without either");
@@ -236,7 +240,8 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"device time", all_ranks, kOnGpus, "gpu">(), &P::device_time);
   visit(TopicRow<"copies", all_ranks, kOnGpus, "gpu">(), &P::copies);
   visit(TopicRow<"launches", none, kOnGpus, "gpu">());  // in device times
-  visit(TopicRow<"memory ledger", none, kAlways, "memory">(), &P::memory_ledger);
+  visit(TopicRow<"memory ledger", none, kAlways, "memory">(), &P::memory_ledger,
+        &P::memory_statements);
   visit(TopicRow<"memory", none, kAlways, "memory">(), &P::memory);
   visit(TopicRow<"layers", none, kAlways, "layers">(), &P::layers, &P::layer_summary);
   visit(TopicRow<"kernels", merged, kAlways, "kernels">(), &P::kernels, &P::classes,

@@ -17,17 +17,24 @@ namespace {
 
 using config::ConfigNode;
 
-constexpr std::array<std::string_view, 10> kEngineKeys = {
+constexpr std::array<std::string_view, 12> kEngineKeys = {
     "name",        "recognized_by",  "kernels_shipped_by",
     "rank_titles", "rank_variables", "recorded_variables",
     "annotations", "phrases",        "advice_like",
-    "advice"};
+    "advice",      "allocated_by",   "memory_lines"};
 // In the order of profile::EngineSign, then the library.
 constexpr std::array<std::string_view, 7> kSignNames = {
     "annotation", "process", "command", "python_package", "operator", "kernel", "library"};
 constexpr std::array<std::string_view, 10> kSignKeys = {
     "annotation", "process", "command",    "python_package", "operator",
     "kernel",     "library", "confidence", "least_share",    "framework"};
+constexpr std::array<std::string_view, 3> kAllocationKeys = {"frame", "bytes", "means"};
+// In the order of AllocatingCode.
+constexpr std::array<std::string_view, 4> kAllocatingCodes = {"weights", "kv_cache", "workspace",
+                                                              "forward_pass"};
+constexpr std::array<std::string_view, 3> kMemoryLineKeys = {"regex", "part", "unit"};
+constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
+    {{"bytes", 1}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}}};
 constexpr std::array<std::string_view, 2> kAdviceKeys = {"when", "text"};
 // What `advise` can check in a finding: flags, then texts.
 constexpr std::array<std::string_view, 14> kConditions = {
@@ -57,6 +64,8 @@ class EngineFile {
       for (const ConfigNode& node : list->children) sign(node);
       if (!list->is_list()) wrong(*list, "'recognized_by' must be a list of signs");
     }
+    each_of("allocated_by", [&](const ConfigNode& node) { allocation(node); });
+    each_of("memory_lines", [&](const ConfigNode& node) { memory_line(node); });
     advice_by_name("phrases", into_.phrases);
     advice_by_name("advice", into_.advice);
     if (error_) return fail_with(*error_);
@@ -127,6 +136,58 @@ class EngineFile {
       sign.least_share = part_of_one(node, "least_share");
     } else if (sign.by_library) {
       wrong(node, "a library needs 'framework' and 'least_share'");
+    }
+  }
+
+  template <class Read>
+  void each_of(std::string_view key, const Read& read) {
+    const ConfigNode* list = document_.root.find(key);
+    if (list == nullptr) return;
+    if (!list->is_list()) wrong(*list, fmt::format("'{}' must be a list", key));
+    for (const ConfigNode& node : list->children) read(node);
+  }
+
+  void allocation(const ConfigNode& node) {
+    check_keys(node, kAllocationKeys);
+    AllocationRule& rule = into_.allocated_by.emplace_back();
+    const auto means = std::ranges::find(kAllocatingCodes, node["means"].text);
+    if (means == kAllocatingCodes.end()) {
+      wrong(node, fmt::format("'means' must be one of: {}", fmt::join(kAllocatingCodes, ", ")));
+      return;
+    }
+    rule.means = AllocatingCode(means - kAllocatingCodes.begin());
+    const ConfigNode* frame = node.find("frame");
+    const ConfigNode* bytes = node.find("bytes");
+    if ((frame == nullptr) == (bytes == nullptr)) {
+      wrong(node, "expected either 'frame' or 'bytes'");
+    } else if (frame != nullptr) {
+      rule.frame = expression(*frame);
+    } else if (const auto size = bytes->number();
+               size && *size >= 1 && *size < 0x1p50 && rule.means == AllocatingCode::workspace) {
+      rule.bytes = static_cast<uint64_t>(*size);
+    } else {
+      wrong(*bytes, "'bytes' must be the size of a workspace");
+    }
+  }
+
+  void memory_line(const ConfigNode& node) {
+    check_keys(node, kMemoryLineKeys);
+    MemoryLineRule& rule = into_.memory_lines.emplace_back();
+    rule.expression = expression(node["regex"]);
+    const auto part = profile::find_word<profile::StatedPart>(node["part"].text);
+    if (!part) wrong(node, "'part' must be weights, kv_cache, compute or graphs");
+    rule.part = part.value_or(profile::StatedPart::weights);
+    const std::map<std::string, int>& groups = rule.expression->NamedCapturingGroups();
+    if (!groups.contains("bytes") && !groups.contains("tokens")) {
+      wrong(node, "'regex' needs a group 'bytes' or 'tokens'");
+    }
+    if (!groups.contains("bytes")) return;
+    const auto* const unit =
+        std::ranges::find(kUnits, node["unit"].text, &std::pair<std::string_view, double>::first);
+    if (unit == kUnits.end()) {
+      wrong(node, "'unit' must be bytes, MB, GB, KiB, MiB or GiB");
+    } else {
+      rule.unit = unit->second;
     }
   }
 

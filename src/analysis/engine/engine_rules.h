@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 #include "profile/engine.h"
+#include "profile/memory_statements.h"
 
 namespace llmprof::analysis {
 
@@ -43,6 +44,24 @@ struct Advice {
 };
 using AdviceByName = std::map<std::string, std::vector<Advice>, std::less<>>;
 
+// What allocates memory of PyTorch, or runs a pass.
+enum class AllocatingCode : uint8_t { weights, kv_cache, workspace, forward_pass };
+
+// Recognizes a line of a call stack, or a block of memory by its size.
+struct AllocationRule {
+  AllocatingCode means{};
+  std::shared_ptr<const RE2> frame;  // of "function (file)"; null: by size
+  uint64_t bytes = 0;
+};
+
+// A line of a program's output that states memory. Groups of the expression: `device` (a number),
+// `bytes`, `more_bytes` (added), `tokens`.
+struct MemoryLineRule {
+  std::shared_ptr<const RE2> expression;
+  profile::StatedPart part{};
+  double unit = 1;  // bytes of one
+};
+
 struct EngineRule {
   std::string name;
   std::vector<SignRule> signs;
@@ -50,6 +69,8 @@ struct EngineRule {
   std::vector<std::string> rank_titles;         // what the titles of worker processes begin with
   std::vector<std::string> rank_variables;      // of numbers, for the collector's logs
   std::vector<std::string> recorded_variables;  // that affect a run, for env.json
+  std::vector<AllocationRule> allocated_by;
+  std::vector<MemoryLineRule> memory_lines;
   std::string advice_like;
   AdviceByName phrases;
   AdviceByName advice;  // by kind of finding

@@ -32,5 +32,27 @@ TEST(EngineRules, RecordNoSecrets) {
   }
 }
 
+TEST(EngineRules, OfMemoryAreChecked) {
+  for (const auto& [text, said] : {
+           std::pair{"allocated_by: [{frame: load, means: heights}]", "'means' must be one of"},
+           std::pair{"allocated_by: [{means: weights}]", "either 'frame' or 'bytes'"},
+           std::pair{"allocated_by: [{bytes: 512, means: weights}]", "size of a workspace"},
+           std::pair{"allocated_by: {frame: load}", "must be a list"},
+           std::pair{"memory_lines: [{regex: '(', part: weights}]", "not a regular expression"},
+           std::pair{"memory_lines: [{regex: '\\d+', part: weights}]", "needs a group"},
+           std::pair{"memory_lines: [{regex: '(?P<bytes>1)', part: weights}]", "'unit' must be"},
+           std::pair{"memory_lines: [{regex: '(?P<tokens>1)', part: all}]", "'part' must be"},
+       }) {
+    const auto rules = testing::EngineFolder(text).load();
+    ASSERT_FALSE(rules) << text;
+    EXPECT_NE(rules.error().message.find(said), std::string::npos) << rules.error().message;
+  }
+  const auto good = testing::EngineFolder(
+                        "allocated_by: [{frame: '^load', means: weights}]\n"
+                        "memory_lines: [{regex: '(?P<bytes>1)', part: graphs, unit: MiB}]\n")
+                        .load();
+  EXPECT_TRUE(good);
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

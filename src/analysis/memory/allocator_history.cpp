@@ -119,7 +119,8 @@ LiveAllocations::Change LiveAllocations::apply(const trace::AllocatorEventTable&
         change.contradicts = true;
         end(entry);
       }
-      entry = {{address, events.size[row], events.stack[row], false}, true};
+      entry = {{address, events.size[row], events.stack[row], false, static_cast<uint32_t>(row)},
+               true};
       add_to(level.active, size);
       add_to(level.allocated, size);
       level.allocations += 1;

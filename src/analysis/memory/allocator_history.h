@@ -31,12 +31,15 @@ struct AllocatorLevel {
   }
 };
 
+inline constexpr uint32_t kNoEvent = UINT32_MAX;
+
 // An allocation that is not yet free.
 struct LiveAllocation {
   uint64_t address = 0;
   uint64_t size = 0;  // as events state it
   uint32_t stack = 0;
   bool awaiting_free = false;
+  uint32_t event = kNoEvent;  // row of the event that made it; kNoEvent: before the first
 };
 
 // The allocations of one GPU while its events are replayed.

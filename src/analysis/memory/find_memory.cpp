@@ -70,8 +70,9 @@ class SnapshotOfDevice {
         origin_(origin),
         history_(allocator_history(snapshot, device)) {}
 
-  void add_to(Memory& memory) const {
+  void add_to(Memory& memory, const ContentEvidence& evidence) const {
     memory.devices.push_back(device_row());
+    add_contents({trace_, snapshot_, device_, history_, index_, label()}, evidence, memory);
     add_pools(memory.pools);
     add_stacks(memory.stacks);
     add_failures(memory.out_of_memory);
@@ -358,7 +359,9 @@ void add_annotations(const trace::Trace& trace, const AllocatorSnapshot& snapsho
 
 }  // namespace
 
-std::optional<profile::Memory> find_memory(const trace::Trace& trace, Diagnostics& diagnostics) {
+std::optional<profile::Memory> find_memory(const trace::Trace& trace,
+                                           const ContentEvidence& evidence,
+                                           Diagnostics& diagnostics) {
   Memory memory;
   for (const AllocatorSnapshot& snapshot : trace.allocator_snapshots) {
     const std::string& file = trace.captures[snapshot.capture.index()].path;
@@ -400,7 +403,7 @@ std::optional<profile::Memory> find_memory(const trace::Trace& trace, Diagnostic
     }
     const Nanoseconds origin = origin_of(snapshot);
     for (const uint32_t device : devices) {
-      SnapshotOfDevice(trace, snapshot, index, device, origin).add_to(memory);
+      SnapshotOfDevice(trace, snapshot, index, device, origin).add_to(memory, evidence);
       const uint64_t contradicting = memory.devices.back().contradicting_events;
       diagnostics.warn(
           "memory_snapshot_contradicts",

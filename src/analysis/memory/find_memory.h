@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "analysis/memory/memory_contents.h"
 #include "base/diagnostics.h"
 #include "profile/memory.h"
 #include "trace/trace.h"
@@ -10,6 +11,8 @@ namespace llmprof::analysis {
 
 // GPU memory inside PyTorch, by its memory snapshots and by what its traces report; none without
 // any.
-std::optional<profile::Memory> find_memory(const trace::Trace& trace, Diagnostics& diagnostics);
+std::optional<profile::Memory> find_memory(const trace::Trace& trace,
+                                           const ContentEvidence& evidence,
+                                           Diagnostics& diagnostics);
 
 }  // namespace llmprof::analysis

@@ -47,8 +47,9 @@ void add_event(trace::Trace& trace, AllocatorAction action, uint64_t address, ui
 }
 
 profile::Memory memory_of(const trace::Trace& trace) {
+  const EngineRules engines;
   Diagnostics diagnostics;
-  const auto memory = find_memory(trace, diagnostics);
+  const auto memory = find_memory(trace, {engines}, diagnostics);
   EXPECT_TRUE(memory);
   return memory.value_or(profile::Memory());
 }
@@ -69,7 +70,7 @@ TEST(FindMemory, WithoutEventsThereIsNoPeak) {
 
 TEST(FindMemory, NothingIsNone) {
   Diagnostics diagnostics;
-  EXPECT_FALSE(find_memory(trace::Trace(), diagnostics));
+  EXPECT_FALSE(find_memory(trace::Trace(), {EngineRules()}, diagnostics));
   EXPECT_TRUE(diagnostics.items().empty());
 }
 
@@ -100,8 +101,9 @@ TEST(FindMemory, ContradictionsAreCounted) {
   add_event(trace, AllocatorAction::free_completed, 0x1000000 + 2 * kMiB, 2000);
   add_event(trace, AllocatorAction::free_completed, 0x1000000 + 2 * kMiB, 2000);  // again
   add_event(trace, AllocatorAction::alloc, 0x1000000 + 3 * kMiB, 10);  // not in the snapshot
+  const EngineRules engines;
   Diagnostics diagnostics;
-  const auto memory = find_memory(trace, diagnostics);
+  const auto memory = find_memory(trace, {engines}, diagnostics);
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->devices.at(0).contradicting_events, 3U);
   EXPECT_TRUE(diagnostics.has("memory_snapshot_contradicts"));

@@ -146,6 +146,58 @@ class MemoryFindings {
     }
   }
 
+  // Each way of counting sees other allocations: the driver's, or PyTorch's.
+  void add_duplicated_weights(const std::optional<Memory>& memory,
+                              const std::optional<MemoryLedger>& ledger) {
+    std::map<std::string, std::pair<uint64_t, double>> found;  // sets, bytes of one
+    const auto take = [&](const std::string& device, uint64_t sets, double bytes) {
+      if (sets < 2 || bytes <= 0) return;
+      auto& known = found[device];
+      if (sets > known.first) known = {sets, bytes};
+    };
+    if (memory) {
+      for (const profile::ModelMemory& model : memory->models) {
+        take(model.device, model.weight_sets, model.weights.value);
+      }
+    }
+    if (ledger) {
+      for (const profile::MemoryHeadroom& left : ledger->headroom) {
+        const auto sets = static_cast<double>(left.weight_sets.value_or(0));
+        const double all = at_peak(*ledger, left.device, LedgerPart::weights);
+        take(left.device, left.weight_sets.value_or(0), sets > 0 ? all / sets : 0);
+      }
+    }
+    for (const auto& [device, known] : found) {
+      const double extra = static_cast<double>(known.first - 1) * known.second;
+      FindingValues values;
+      values.add("sets", known.first)
+          .add("weights", Bytes{known.second})
+          .add("extra", Bytes{extra});
+      if (const auto tokens = tokens_in(memory, ledger, device, extra)) {
+        values.add("extra_tokens", *tokens);
+      }
+      add(FindingKind::memory_duplicated_weights, device, extra, std::move(values));
+    }
+  }
+
+  void add_unused_cache(const MemoryLedger& ledger) {
+    for (const profile::MemoryHeadroom& left : ledger.headroom) {
+      if (!left.cache_tokens || !left.cache_used_tokens || !left.bytes_per_token) continue;
+      const double reserved = static_cast<double>(*left.cache_tokens) * left.bytes_per_token->value;
+      const double used =
+          static_cast<double>(*left.cache_used_tokens) * left.bytes_per_token->value;
+      constexpr double kHalf = 0.5;
+      if (reserved - used < kLeastUnused || used > kHalf * reserved) continue;
+      FindingValues values;
+      values.add("reserved", Bytes{reserved})
+          .add("unused", Bytes{reserved - used})
+          .add("tokens", *left.cache_tokens)
+          .add("used_tokens", *left.cache_used_tokens)
+          .add("share_used", *left.cache_used_share);
+      add(FindingKind::memory_cache_unused, left.device, reserved - used, std::move(values));
+    }
+  }
+
   void add_leaks(const MemoryLedger& ledger) {
     for (const profile::MemoryGrowth& growth : ledger.growth) {
       if (!growth.leak) continue;
@@ -172,6 +224,31 @@ class MemoryFindings {
   static std::optional<double> unused_at_peak(const MemoryDevice& device) {
     if (!device.peak || !device.peak->active) return std::nullopt;
     return device.peak->reserved.value - device.peak->active->value;
+  }
+
+  static double at_peak(const MemoryLedger& ledger, const std::string& device, LedgerPart part) {
+    double bytes = 0;
+    for (const LedgerRow& row : ledger.rows) {
+      const LedgerMoment& moment = ledger.moments[row.moment];
+      const bool here = moment.device == device && moment.kind == LedgerMomentKind::peak;
+      if (here && row.part == part) bytes += row.bytes.value;
+    }
+    return bytes;
+  }
+
+  // Tokens of KV cache that fit into so many bytes.
+  static std::optional<uint64_t> tokens_in(const std::optional<Memory>& memory,
+                                           const std::optional<MemoryLedger>& ledger,
+                                           const std::string& device, double bytes) {
+    std::optional<Bytes> per_token;
+    if (ledger) {
+      for (const profile::MemoryHeadroom& left : ledger->headroom) {
+        if (left.device == device) per_token = left.bytes_per_token;
+      }
+    }
+    if (memory && !memory->models.empty()) per_token = memory->models.front().bytes_per_token;
+    if (!per_token || per_token->value <= 0) return std::nullopt;
+    return static_cast<uint64_t>(bytes / per_token->value);
   }
 
   // The snapshot of each GPU with the largest value.
@@ -211,8 +288,10 @@ std::vector<Finding> find_memory_findings(const std::optional<Memory>& memory,
     found.add_unused_at_peak(*memory);
     found.add_private_pools(*memory);
   }
+  if (ledger) found.add_cuda_pools(*ledger);
+  found.add_duplicated_weights(memory, ledger);
   if (ledger) {
-    found.add_cuda_pools(*ledger);
+    found.add_unused_cache(*ledger);
     found.add_leaks(*ledger);
   }
   return std::move(found).take();

@@ -139,5 +139,54 @@ TEST(MemoryFindings, FreeMemoryOfCudasPoolsIsFoundAtThePeak) {
   EXPECT_TRUE(find_memory_findings({}, {}).empty());
 }
 
+TEST(MemoryFindings, TwoSetsOfWeightsAreOneTooMany) {
+  Memory memory;
+  profile::ModelMemory& model = memory.models.emplace_back();
+  model.device = "cuda:0";
+  model.weights = {2 * kGiB};
+  model.bytes_per_token = {kGiB / 1024};
+  model.weight_sets = 1;
+  EXPECT_TRUE(find_memory_findings(memory, {}).empty());
+  memory.models[0].weight_sets = 3;
+  auto findings = find_memory_findings(memory, with_pool(0, 0));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, FindingKind::memory_duplicated_weights);
+  EXPECT_EQ(number_in(findings[0], "extra"), 4 * kGiB);
+  EXPECT_EQ(number_in(findings[0], "extra_tokens"), 4 * 1024);
+  EXPECT_DOUBLE_EQ(number_in(findings[0], "share_of_gpu"), 4.0 / 80);
+  // The same in allocations of the driver.
+  MemoryLedger ledger = with_pool(0, 0);
+  profile::LedgerRow& row = ledger.rows.emplace_back();
+  row.part = LedgerPart::weights;
+  row.bytes = {6 * kGiB};
+  row.allocations = 2;
+  profile::MemoryHeadroom& left = ledger.headroom.emplace_back();
+  left.device = "cuda:0";
+  left.weight_sets = 2;
+  findings = find_memory_findings({}, ledger);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(number_in(findings[0], "weights"), 3 * kGiB);
+  EXPECT_EQ(number_in(findings[0], "extra_tokens"), -1);
+}
+
+TEST(MemoryFindings, ACacheOfWhichLessThanHalfIsUsed) {
+  MemoryLedger ledger = with_pool(0, 0);
+  profile::MemoryHeadroom& left = ledger.headroom.emplace_back();
+  left.device = "cuda:0";
+  left.bytes_per_token = Bytes{kGiB / 1024};
+  left.cache_tokens = 8 * 1024;
+  EXPECT_TRUE(find_memory_findings({}, ledger).empty());
+  ledger.headroom[0].cache_used_tokens = 2 * 1024;
+  ledger.headroom[0].cache_used_share = profile::Share{0.25};
+  const auto findings = find_memory_findings({}, ledger);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].kind, FindingKind::memory_cache_unused);
+  EXPECT_EQ(number_in(findings[0], "reserved"), 8 * kGiB);
+  EXPECT_EQ(number_in(findings[0], "unused"), 6 * kGiB);
+  EXPECT_DOUBLE_EQ(number_in(findings[0], "share_of_gpu"), 6.0 / 80);
+  ledger.headroom[0].cache_used_tokens = 5 * 1024;
+  EXPECT_TRUE(find_memory_findings({}, ledger).empty());
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

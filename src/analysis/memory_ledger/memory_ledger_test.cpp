@@ -619,6 +619,10 @@ TEST(ModelAllocations, AreNotClaimedIfSeveralFit) {
   const auto found =
       find_model_allocations({{weights}, {weights + 1}, {2048 * 256}, {2048 * 512}}, model);
   EXPECT_TRUE(found.weights.empty());
+  // Two of one size, made while loading: the model is there twice.
+  EXPECT_EQ(find_model_allocations({{weights, true}, {weights, true}}, model).weights,
+            (std::vector<size_t>{0, 1}));
+  EXPECT_TRUE(find_model_allocations({{weights, true}, {weights, false}}, model).weights.empty());
   EXPECT_TRUE(found.kv_cache.empty());
 }
 

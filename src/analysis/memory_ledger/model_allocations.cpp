@@ -29,8 +29,13 @@ std::vector<size_t> find_weights(const std::vector<SizedAllocation>& all_of_libr
     const bool rest = !model.tied_embeddings && fits_weights(bytes, all - embedding);
     if (whole || rest) found.push_back(i);
   }
-  // Of several, any may be meant.
-  if (found.size() > 1) found.clear();
+  // Of several, any may be meant, unless they are of one size and were made while loading: then the
+  // model was loaded several times.
+  const bool equal = std::ranges::all_of(found, [&](size_t i) {
+    return all_of_library[i].before_first_pass &&
+           all_of_library[i].bytes == all_of_library[found.front()].bytes;
+  });
+  if (found.size() > 1 && !equal) found.clear();
   return found;
 }
 

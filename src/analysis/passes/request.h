@@ -25,11 +25,18 @@ struct AnalysisRules {
   EngineRules engines;
 };
 
+// What a program wrote to its standard output and error.
+struct ProgramOutput {
+  std::string file;
+  std::string text;
+};
+
 // A run folder's own records, apart from its captures.
 struct RunRecord {
   std::vector<profile::RecordingOverhead> overhead;
   std::vector<profile::CaptureFailure> captures_failed;
   std::vector<profile::RecordingLoad> load;
+  std::vector<ProgramOutput> outputs;  // of the recording of the timeline
 };
 
 // What the user asked for.

@@ -11,6 +11,12 @@ std::optional<std::string> lack_of_memory(const profile::Profile& profile, size_
          "profile_memory=True (docs/memory.md)";
 }
 
+std::optional<std::string> lack_of_model(const profile::Profile& profile, size_t rows) {
+  if (auto none = lack_of_memory(profile, rows)) return none;
+  if (rows > 0) return std::nullopt;
+  return "the model is not known: name it with --model";
+}
+
 std::optional<std::string> lack_of_events(const profile::Profile& profile, size_t rows) {
   if (auto none = lack_of_memory(profile, rows)) return none;
   if (rows > 0) return std::nullopt;
@@ -31,6 +37,20 @@ std::optional<std::string> lack_of_room(const profile::Profile& profile, size_t 
          "MODEL -- PROGRAM` (docs/memory.md)";
 }
 
+std::optional<std::string> lack_of_contents(const profile::Profile& profile, size_t rows) {
+  if (auto none = lack_of_ledger(profile, rows)) return none;
+  if (rows > 0) return std::nullopt;
+  return lack_of_memory(profile, rows)
+      .value_or(
+          "no memory snapshot of PyTorch describes the same GPU after loading or at its peak");
+}
+
+std::optional<std::string> lack_of_statements(const profile::Profile& /*profile*/, size_t rows) {
+  if (rows > 0) return std::nullopt;
+  return "the log of the recording has no line in which the engine states its memory "
+         "(docs/memory.md)";
+}
+
 }  // namespace
 
 std::vector<DescribedTable> memory_tables() {
@@ -46,6 +66,15 @@ std::vector<DescribedTable> memory_tables() {
        .path = "memory_ledger.moments",
        .keys = {"moment"},
        .lack = lack_of_ledger},
+      {.name = "memory_ledger_contents",
+       .meaning = "what is inside PyTorch's rows of memory_ledger, by a memory snapshot; moment is "
+                  "an index in memory_moments",
+       .path = "memory_ledger.contents",
+       .lack = lack_of_contents},
+      {.name = "memory_statements",
+       .meaning = "what the engine says of its memory in its log, beside what was recorded",
+       .path = "memory_statements",
+       .lack = lack_of_statements},
       {.name = "memory_headroom",
        .meaning = "what is left of GPU memory at its peak, and how many tokens fit into it",
        .path = "memory_ledger.headroom",
@@ -84,6 +113,15 @@ std::vector<DescribedTable> memory_tables() {
        .meaning = "GPU memory inside PyTorch: one row per GPU of a memory snapshot or trace",
        .path = "memory.devices",
        .lack = lack_of_memory},
+      {.name = "memory_contents",
+       .meaning = "what the memory that PyTorch holds is used for: weights, KV cache, activations "
+                  "and the rest",
+       .path = "memory.contents",
+       .lack = lack_of_memory},
+      {.name = "memory_models",
+       .meaning = "the model's memory by its configuration, beside what a snapshot shows",
+       .path = "memory.models",
+       .lack = lack_of_model},
       {.name = "memory_snapshots",
        .meaning = "what states PyTorch's memory: snapshots, and traces with memory events; without "
                   "their paths",

@@ -320,6 +320,7 @@ std::vector<Sentence> executive_summary(const Profile& profile) {
              : staged ? limit_sentence(profile)
                       : no_stages_words(profile)},
       {fact, has_only_memory(profile) ? memory_sentence(profile) : std::string()},
+      {fact, cache_sentence(profile)},
       {fact, first_fix_sentence(profile)},
       {caveat, joined({load_sentence(profile), caveat_sentence(profile)}, " ")}};
   std::erase_if(sentences, [](const Sentence& each) { return each.text.empty(); });

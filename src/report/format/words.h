@@ -313,6 +313,44 @@ constexpr auto texts_for(ForecastBasis /*of*/) {
   return profile::texts<ForecastBasis>({{from_sizes, "sizes alone"}});
 }
 
+constexpr auto texts_for(profile::MemoryContent /*of*/) {
+  using enum profile::MemoryContent;
+  return profile::texts<profile::MemoryContent>({
+      {weights, "weights"},
+      {kv_cache, "KV cache"},
+      {activations, "activations"},
+      {graph_pool, "private pools (CUDA graphs)"},
+      {workspace, "library workspaces"},
+      {other, "other"},
+      {rounding, "rounding"},
+      {unused, "unused"},
+      {difference, "not in the snapshot"},
+  });
+}
+
+constexpr auto texts_for(profile::ContentBasis /*of*/) {
+  using enum profile::ContentBasis;
+  return profile::texts<profile::ContentBasis>({
+      {stack_and_size, "code that allocated it, and a size of the model"},
+      {stack, "code that allocated it"},
+      {model_size, "sizes of the model"},
+      {workspace_size, "size of a library's workspace, one for its stream"},
+      {pool, "its pool"},
+      {allocator, "stated by the allocator"},
+      {remainder, "what remains"},
+  });
+}
+
+constexpr auto texts_for(profile::StatedPart /*of*/) {
+  using enum profile::StatedPart;
+  return profile::texts<profile::StatedPart>({
+      {weights, "weights"},
+      {kv_cache, "KV cache"},
+      {compute, "compute buffers"},
+      {graphs, "CUDA graphs"},
+  });
+}
+
 constexpr auto texts_for(LedgerMomentKind /*of*/) {
   using enum LedgerMomentKind;
   return profile::texts<LedgerMomentKind>({

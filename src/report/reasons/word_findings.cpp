@@ -290,6 +290,19 @@ constexpr auto kFindingTexts = [] {
        "use{of_gpu}",
        "Lower the pool's release threshold (cudaMemPoolAttrReleaseThreshold), or call "
        "cudaMemPoolTrimTo after loading: other allocators can use it then."},
+      {memory_duplicated_weights, "The model's weights are on the GPU more than once",
+       "{sets:~set} of the model's weights ({weights:scaled} each) are on {gpu}: {extra:scaled} "
+       "more "
+       "than one set[extra_tokens?, the KV cache of {extra_tokens:~token}]{of_gpu}",
+       "Drop the other references before the program serves: a copy for another format or device, "
+       "a second process or worker on the same GPU, a checkpoint that is still held after "
+       "load_state_dict. Draft and target of speculative decoding can share embeddings."},
+      {memory_cache_unused, "Most of the KV cache is not used",
+       "the KV cache on {gpu} takes {reserved:scaled} and holds {tokens:~token}; requests had at "
+       "most {used_tokens:~token} in it at a time ({share_used:percent}), so {unused:scaled} were "
+       "not used{of_gpu}",
+       "Admit more sequences or longer ones at a time, or reserve less: a shorter maximum context, "
+       "fewer slots, a lower share of the GPU for the cache."},
       {memory_leak, "GPU memory grows with every request",
        "on {gpu}, {owner} allocates {per_request:scaled} more with each request and keeps it "
        "({lower:scaled} to {upper:scaled}, 95 % interval): {grown:scaled} in "

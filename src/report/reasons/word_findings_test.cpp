@@ -206,6 +206,17 @@ FindingValues values_of(FindingKind kind) {
     case FindingKind::memory_pool_unused:
       return std::move(
           values.add("unused", profile::Bytes{2e9}).add("in_use", profile::Bytes{1e9}));
+    case FindingKind::memory_duplicated_weights:
+      return std::move(values.add("sets", uint64_t{2})
+                           .add("weights", profile::Bytes{2e9})
+                           .add("extra", profile::Bytes{2e9})
+                           .add("extra_tokens", uint64_t{61'035}));
+    case FindingKind::memory_cache_unused:
+      return std::move(values.add("reserved", profile::Bytes{10e9})
+                           .add("unused", profile::Bytes{8e9})
+                           .add("tokens", uint64_t{100'000})
+                           .add("used_tokens", uint64_t{20'000})
+                           .add("share_used", Share{0.2}));
     case FindingKind::memory_leak:
       return std::move(values.add("owner", "PyTorch")
                            .add("per_request", profile::Bytes{1e6})

@@ -34,17 +34,22 @@ Table recorded_moments(const profile::MemoryLedger& ledger) {
 
 void add_moment(const profile::MemoryLedger& ledger, size_t index, Document& document) {
   const profile::LedgerMoment& moment = ledger.moments[index];
-  Table table =
-      table_of(moment.used ? "used for | by | #memory | #of used | #allocations | how it is known"
-                           : "used for | by | #memory | #of recorded | #allocations | how it is "
-                             "known");
+  Table table = table_of(
+      moment.used ? "used for | by | #memory | #stated by the engine | #of used | #allocations | "
+                    "how it is known"
+                  : "used for | by | #memory | #stated by the engine | #of recorded | "
+                    "#allocations | how it is known");
+  bool stated = false;
   for (const profile::LedgerRow& row : ledger.rows) {
     if (row.moment != index) continue;
-    table.add(std::string(in_words(row.part)), row.owner, in_unit(row.bytes), percent(row.share),
-              grouped(row.allocations), std::string(in_words(row.basis)));
+    stated = stated || row.stated;
+    table.add(std::string(in_words(row.part)), row.owner, in_unit(row.bytes), in_unit(row.stated),
+              percent(row.share), grouped(row.allocations), std::string(in_words(row.basis)));
   }
+  table.show_if(stated, "stated by the engine");
   document.add_filled(std::move(table), fmt::format("{}, {}:", moment.device,
                                                     moment_words(moment.kind, moment.stage)));
+  add_ledger_contents(ledger, index, document);
 }
 
 // Moments of one GPU at the same reading have the same rows.
@@ -58,17 +63,20 @@ bool is_shown_before(const profile::MemoryLedger& ledger, size_t index) {
 }
 
 void add_headroom(const profile::MemoryLedger& ledger, Document& document) {
-  document.add_filled(
-      table_of("device | #free at the peak | #KV cache per token | #tokens that fit into it | "
-               "#in bf16 | #in fp8 | #tokens of the KV cache | #requests followed",
-               ledger.headroom,
-               [](const profile::MemoryHeadroom& left) {
-                 return cells(left.device, in_unit(left.free), in_unit(left.bytes_per_token),
-                              plain(left.tokens_left), plain(left.tokens_left_bf16),
-                              plain(left.tokens_left_fp8), plain(left.cache_tokens),
-                              grouped(left.requests));
-               }),
-      "What is left:");
+  Table table = table_of(
+      "device | #free at the peak | #KV cache per token | #tokens that fit into it | #in bf16 | "
+      "#in fp8 | #tokens of the KV cache | #used at a time (tokens) | #of the KV cache | #requests "
+      "followed",
+      ledger.headroom, [](const profile::MemoryHeadroom& left) {
+        return cells(
+            left.device, in_unit(left.free), in_unit(left.bytes_per_token), plain(left.tokens_left),
+            plain(left.tokens_left_bf16), plain(left.tokens_left_fp8), plain(left.cache_tokens),
+            plain(left.cache_used_tokens), percent(left.cache_used_share), grouped(left.requests));
+      });
+  const bool used = std::ranges::any_of(
+      ledger.headroom, [](const auto& left) { return left.cache_used_tokens.has_value(); });
+  table.show_if(used, "used at a time (tokens)").show_if(used, "of the KV cache");
+  document.add_filled(std::move(table), "What is left:");
 }
 
 // One row per context, with a column for each format of the cache.
@@ -123,7 +131,11 @@ void add_growth(const profile::MemoryLedger& ledger, Document& document) {
 }  // namespace
 
 void add_section(Topic<"memory ledger"> /*topic*/, const Profile& profile, Document& document) {
-  if (!profile.memory_ledger) return;
+  if (!profile.memory_ledger) {
+    if (profile.memory_statements.empty()) return;
+    document.heading(2, "Use of GPU memory");
+    return add_memory_statements(profile, document);
+  }
   const profile::MemoryLedger& ledger = *profile.memory_ledger;
   document.heading(2, "Use of GPU memory");
   if (ledger.readings > 0) {
@@ -144,6 +156,7 @@ void add_section(Topic<"memory ledger"> /*topic*/, const Profile& profile, Docum
   for (size_t i = 0; i < ledger.moments.size(); ++i) {
     if (!is_shown_before(ledger, i)) add_moment(ledger, i, document);
   }
+  add_memory_statements(profile, document);
   add_headroom(ledger, document);
   add_more_sequences(ledger, document);
   add_forecasts(ledger, document);

@@ -219,6 +219,7 @@ void add_section(Topic<"memory"> /*topic*/, const Profile& profile, Document& do
   document.paragraph(memory_sentence(profile));
   add_sources(memory, document);
   add_failures(memory, document);
+  add_memory_contents(memory, document);
   const bool of_snapshots = any_of_source(memory, MemorySource::snapshot);
   const bool of_traces = any_of_source(memory, MemorySource::trace);
   document.heading(3, of_snapshots ? "At the snapshot" : "At the end of the trace");

@@ -191,6 +191,13 @@ std::string slow_requests_sentence(const Profile& profile);
 std::string memory_sentence(const Profile& profile);
 // Why an allocation failed, and what would make it fit.
 std::string failure_sentence(const OutOfMemory& row);
+// What PyTorch's memory is used for; of a moment of the ledger, what is inside PyTorch's rows; what
+// the engine states: memory_contents_section.cpp
+void add_memory_contents(const Memory& memory, Document& document);
+void add_ledger_contents(const profile::MemoryLedger& ledger, size_t moment, Document& document);
+void add_memory_statements(const Profile& profile, Document& document);
+// How much of the GPU's memory is KV cache, and how much of it was used; empty if not known.
+std::string cache_sentence(const Profile& profile);
 // Memory snapshots and nothing else were analyzed.
 bool has_only_memory(const Profile& profile);
 

@@ -8,6 +8,7 @@
 #include "analysis/requests/objectives.h"
 #include "analysis/stages/selection.h"
 #include "base/needed.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "config/conf_files.h"
 #include "report/reasons/word_reasons.h"
@@ -44,6 +45,16 @@ void check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
                                         to_printable(*gpu), fmt::join(gpus.names(), ", ")));
 }
 
+// Engines state their memory when they start.
+std::vector<analysis::ProgramOutput> program_outputs(const fs::path& run) {
+  constexpr size_t kStart = size_t{16} << 20U;
+  const fs::path file = run / "collector" / "record.log";
+  if (!is_file(file)) return {};
+  auto text = read_head(file, kStart);
+  if (!text) return {};
+  return {{"collector/record.log", std::move(*text)}};
+}
+
 void add_run_records(const fs::path& run, const config::ConfFiles& conf, AnalysisPlan& plan) {
   plan.run = read_run_inputs(run, conf, plan.notes);
   plan.options.model = plan.run.model;
@@ -52,6 +63,7 @@ void add_run_records(const fs::path& run, const config::ConfFiles& conf, Analysi
   plan.options.run.captures_failed = std::move(captures.failures);
   plan.options.run.overhead = measure_overhead(run);
   plan.options.run.load = machine_load(run);
+  plan.options.run.outputs = program_outputs(run);
   plan.notes.merge(captures.notes);
 }
 
