@@ -188,20 +188,9 @@ void fill_table(const Request& request, uint64_t gpu_bytes, Answer& result) {
   }
 }
 
-// 1,024 tokens and each double of it, up to what the model was made for; then that.
-std::vector<uint64_t> contexts_to_fill(uint64_t longest) {
-  constexpr uint64_t kFirst = 1024;
-  constexpr uint64_t kLast = 131072;
-  const uint64_t most = longest == 0 ? kLast : std::min(longest, kLast);
-  std::vector<uint64_t> contexts;
-  for (uint64_t context = kFirst; context <= most; context *= 2) contexts.push_back(context);
-  if (contexts.empty() || contexts.back() != most) contexts.push_back(most);
-  return contexts;
-}
-
 void fill_capacities(const Request& request, uint64_t bytes, Answer& result) {
   for (const llm::NumberFormat& format : table_formats(request)) {
-    for (const uint64_t context : contexts_to_fill(request.model.longest_context)) {
+    for (const uint64_t context : llm::contexts_to_compare(request.model)) {
       Request other = with_context(request, context);
       other.model.kv_cache = format;
       result.capacities.push_back({format.name, context, largest_batch(other, bytes)});

@@ -331,4 +331,15 @@ PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass, const De
   return cost_of(model, shape_of(model, pass), parallel);
 }
 
+std::vector<uint64_t> contexts_to_compare(const ModelSpec& model) {
+  constexpr uint64_t kFirst = 1024;
+  constexpr uint64_t kLast = 131072;
+  const uint64_t most =
+      model.longest_context == 0 ? kLast : std::min<uint64_t>(model.longest_context, kLast);
+  std::vector<uint64_t> contexts;
+  for (uint64_t context = kFirst; context <= most; context *= 2) contexts.push_back(context);
+  if (contexts.empty() || contexts.back() != most) contexts.push_back(most);
+  return contexts;
+}
+
 }  // namespace llmprof::llm

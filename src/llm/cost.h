@@ -105,4 +105,8 @@ double kv_bytes_per_token(const ModelSpec& model);
 // most its tokens, layers of linear attention a state of fixed size.
 double kv_bytes_per_sequence(const ModelSpec& model, uint64_t context);
 
+// Contexts to compare: 1,024 tokens and each double of it, up to what the model was made for, at
+// most 131,072; then that.
+std::vector<uint64_t> contexts_to_compare(const ModelSpec& model);
+
 }  // namespace llmprof::llm

@@ -47,17 +47,6 @@ llm::ModelSpec with_cache(const llm::ModelSpec& model, CacheFormat format) {
   return other;
 }
 
-// 1,024 tokens and each double of it, up to what the model was made for.
-std::vector<uint64_t> contexts_of(const llm::ModelSpec& model) {
-  constexpr uint64_t kFirst = 1024;
-  constexpr uint64_t kLast = 131072;
-  const uint64_t longest =
-      model.longest_context == 0 ? kLast : std::min<uint64_t>(model.longest_context, kLast);
-  std::vector<uint64_t> contexts;
-  for (uint64_t context = kFirst; context <= longest; context *= 2) contexts.push_back(context);
-  return contexts;
-}
-
 // The KV cache that larger runs need beyond what the run has.
 class Forecasts {
  public:
@@ -132,7 +121,7 @@ void add_room(const profile::MemoryHeadroom& left, const llm::ModelSpec* model,
   if (model == nullptr || !left.free || !left.bytes_per_token) return;
   for (const auto& format : profile::kWords<CacheFormat>) {
     const llm::ModelSpec with = with_cache(*model, format.value);
-    for (const uint64_t context : contexts_of(with)) {
+    for (const uint64_t context : llm::contexts_to_compare(with)) {
       const double bytes = llm::kv_bytes_per_sequence(with, context);
       const auto sequences = times_in(bytes, left.free->value);
       if (!sequences) continue;
