@@ -8,6 +8,7 @@
 #include "analysis/memory_ledger/cache_use.h"
 #include "analysis/memory_ledger/find_memory_ledger.h"
 #include "analysis/memory_ledger/ledger_contents.h"
+#include "analysis/memory_ledger/memory_outlook.h"
 #include "analysis/memory_ledger/memory_statements.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
@@ -214,7 +215,10 @@ memory_ledger(const Prepared& in, const Stages& stages,
               const std::optional<profile::Requests>& requests, const profile::Workload& workload,
               Diagnostics& diagnostics) {
   auto ledger = find_memory_ledger(in.trace, stages, model_of(in), workload, diagnostics);
-  if (ledger && memory) add_ledger_contents(*memory, *ledger);
+  if (ledger && memory) {
+    add_ledger_contents(*memory, *ledger);
+    forecast_fragmentation(*memory, *ledger);
+  }
   if (ledger) add_cache_use(requests, workload, model_of(in), *ledger);
   auto statements = find_memory_statements(in.options.run.outputs, in.rules.engines);
   compare_statements(model_of(in), memory, ledger, statements, diagnostics);

@@ -263,22 +263,31 @@ struct MemoryRoom {
 };
 
 // A larger run that is asked about.
-enum class ForecastChange : uint8_t { next_sequence, double_batch, double_context };
+enum class ForecastChange : uint8_t {
+  next_sequence,
+  double_batch,
+  double_context,
+  largest_request,
+};
 constexpr auto words_of(ForecastChange /*of*/) {
   using enum ForecastChange;
   return vocabulary<ForecastChange>({
       {next_sequence, "one more sequence of the same length"},
       {double_batch, "twice as many sequences"},
       {double_context, "sequences twice as long"},
+      {largest_request, "PyTorch's largest allocation once more, in one piece"},
   });
 }
 
 // What a forecast rests on.
-enum class ForecastBasis : uint8_t { from_sizes };
+enum class ForecastBasis : uint8_t { from_sizes, from_blocks };
 constexpr auto words_of(ForecastBasis /*of*/) {
   using enum ForecastBasis;
-  return vocabulary<ForecastBasis>(
-      {{from_sizes, "sizes alone: the KV cache that the change adds, and what is free", "static"}});
+  return vocabulary<ForecastBasis>({
+      {from_sizes, "sizes alone: the KV cache that the change adds, and what is free", "static"},
+      {from_blocks, "free blocks of a memory snapshot, and what is free on the GPU",
+       "fragmentation"},
+  });
 }
 
 struct MemoryForecast {
@@ -294,9 +303,11 @@ struct MemoryForecast {
     field("change", change, "what would change");
     field("basis", basis, "what the forecast rests on");
     field("more_bytes", more,
-          "KV cache that it adds, in the format of the run; larger tensors of a pass are not "
-          "counted");
-    field("free_bytes", free, "free memory of the GPU at the peak");
+          "KV cache that it adds, in the format of the run (larger tensors of a pass are not "
+          "counted); of largest_request what it asks for");
+    field("free_bytes", free,
+          "free memory of the GPU at the peak; for largest_request the largest piece: this, or the "
+          "largest free block of PyTorch at the snapshot");
     field("fits", fits, "whether more_bytes is at most free_bytes");
   }
 };

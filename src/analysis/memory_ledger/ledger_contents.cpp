@@ -24,7 +24,8 @@ using BytesAt = std::optional<Bytes> MemoryContents::*;
 const MemoryDevice* snapshot_of(const Memory& memory, const std::string& device) {
   const MemoryDevice* best = nullptr;
   for (const MemoryDevice& each : memory.devices) {
-    if (each.device != device || !each.peak) continue;
+    const bool is_snapshot = each.source == profile::MemorySource::snapshot;
+    if (!is_snapshot || each.device != device || !each.peak) continue;
     if (best == nullptr || each.peak->reserved > best->peak->reserved) best = &each;
   }
   return best;
@@ -56,7 +57,8 @@ double held_by_pytorch(const MemoryLedger& ledger, size_t moment, bool expandabl
 
 void add_moment(const Memory& memory, const MemoryDevice& device, size_t index, BytesAt bytes,
                 MemoryLedger& ledger) {
-  const double held = held_by_pytorch(ledger, index, device.expandable.value > 0);
+  const double held =
+      held_by_pytorch(ledger, index, device.expandable && device.expandable->value > 0);
   if (held <= 0) return;
   const auto add = [&](MemoryContent content, profile::ContentBasis basis, double amount) {
     if (amount == 0) return;

@@ -372,6 +372,29 @@ TEST(MemoryHeadroom, ForecastsFollowFromTheRun) {
   EXPECT_EQ(ledger.forecasts.at(1).more.value, 3 * sequence);
 }
 
+TEST(MemoryHeadroom, TheLargestRequestNeedsOnePiece) {
+  profile::MemoryLedger ledger;
+  profile::MemoryHeadroom& left = ledger.headroom.emplace_back();
+  left.device = "cuda:0";
+  left.free = profile::Bytes{10e6};
+  profile::Memory memory;
+  profile::MemoryDevice& device = memory.devices.emplace_back();
+  device.device = "cuda:0";
+  device.largest_request = profile::Bytes{30e6};
+  device.largest_free_block = profile::Bytes{20e6};
+  forecast_fragmentation(memory, ledger);
+  device.largest_free_block = profile::Bytes{30e6};
+  forecast_fragmentation(memory, ledger);
+  device.source = profile::MemorySource::trace;  // states no blocks
+  forecast_fragmentation(memory, ledger);
+  ASSERT_EQ(ledger.forecasts.size(), 2U);
+  EXPECT_EQ(ledger.forecasts[0].change, profile::ForecastChange::largest_request);
+  EXPECT_EQ(ledger.forecasts[0].more.value, 30e6);
+  EXPECT_EQ(ledger.forecasts[0].free.value, 20e6);
+  EXPECT_FALSE(ledger.forecasts[0].fits);
+  EXPECT_TRUE(ledger.forecasts[1].fits);
+}
+
 // Without a reading of NVML, what is allocated is known, and nothing else.
 TEST(MemoryLedger, RestsOnEventsWithoutReadings) {
   RecordedMemory memory;

@@ -59,7 +59,9 @@ class Forecasts {
     }
   }
 
+  // None if it is not known; the largest request follows from a snapshot.
   [[nodiscard]] std::optional<double> more(ForecastChange change) const {
+    if (change == ForecastChange::largest_request) return std::nullopt;
     if (context_ == 0) {
       if (!allocated_ || change == ForecastChange::next_sequence) return std::nullopt;
       return allocated_;
@@ -79,6 +81,8 @@ class Forecasts {
         return 2 * batch_ * llm::kv_bytes_per_sequence(model_, context_);
       case ForecastChange::double_context:
         return batch_ * llm::kv_bytes_per_sequence(model_, 2 * context_);
+      case ForecastChange::largest_request:
+        break;
     }
     return 0;
   }
@@ -139,6 +143,20 @@ void add_room(const profile::MemoryHeadroom& left, const llm::ModelSpec* model,
                                 {*more},
                                 *left.free,
                                 *more <= left.free->value});
+  }
+}
+
+void forecast_fragmentation(const profile::Memory& memory, profile::MemoryLedger& ledger) {
+  for (const profile::MemoryDevice& device : memory.devices) {
+    if (device.source != profile::MemorySource::snapshot || !device.largest_request) continue;
+    const auto left =
+        std::ranges::find(ledger.headroom, device.device, &profile::MemoryHeadroom::device);
+    if (left == ledger.headroom.end() || !left->free) continue;
+    const Bytes piece = {
+        std::max(left->free->value, device.largest_free_block.value_or(Bytes{0}).value)};
+    ledger.forecasts.push_back({device.device, ForecastChange::largest_request,
+                                profile::ForecastBasis::from_blocks, *device.largest_request, piece,
+                                device.largest_request->value <= piece.value});
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "llm/model_spec.h"
 #include "profile/context.h"
+#include "profile/memory.h"
 #include "profile/memory_ledger.h"
 
 namespace llmprof::analysis {
@@ -19,5 +20,8 @@ std::optional<profile::MemoryHeadroom> find_headroom(const profile::MemoryLedger
 // model or without readings.
 void add_room(const profile::MemoryHeadroom& left, const llm::ModelSpec* model,
               const profile::Workload& workload, profile::MemoryLedger& ledger);
+
+// Whether PyTorch's largest allocation, by its snapshots, fits once more.
+void forecast_fragmentation(const profile::Memory& memory, profile::MemoryLedger& ledger);
 
 }  // namespace llmprof::analysis

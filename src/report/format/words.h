@@ -305,12 +305,14 @@ constexpr auto texts_for(ForecastChange /*of*/) {
       {next_sequence, "one more sequence"},
       {double_batch, "twice the batch"},
       {double_context, "twice the context"},
+      {largest_request, "PyTorch's largest allocation again"},
   });
 }
 
 constexpr auto texts_for(ForecastBasis /*of*/) {
   using enum ForecastBasis;
-  return profile::texts<ForecastBasis>({{from_sizes, "sizes alone"}});
+  return profile::texts<ForecastBasis>(
+      {{from_sizes, "sizes alone"}, {from_blocks, "free blocks of the snapshot"}});
 }
 
 constexpr auto texts_for(profile::MemoryContent /*of*/) {

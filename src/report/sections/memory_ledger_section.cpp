@@ -101,15 +101,15 @@ void add_more_sequences(const profile::MemoryLedger& ledger, Document& document)
 }
 
 void add_forecasts(const profile::MemoryLedger& ledger, Document& document) {
-  document.add_filled(
-      table_of("device | if | #KV cache more | #free at the peak | fits | basis", ledger.forecasts,
-               [](const profile::MemoryForecast& forecast) {
-                 return cells(forecast.device, std::string(in_words(forecast.change)),
-                              in_unit(forecast.more), in_unit(forecast.free),
-                              std::string(forecast.fits ? "yes" : "no"),
-                              std::string(in_words(forecast.basis)));
-               }),
-      "What larger runs need:");
+  document.add_filled(table_of("device | if | #needs | #free | fits | basis", ledger.forecasts,
+                               [](const profile::MemoryForecast& forecast) {
+                                 return cells(forecast.device,
+                                              std::string(in_words(forecast.change)),
+                                              in_unit(forecast.more), in_unit(forecast.free),
+                                              std::string(forecast.fits ? "yes" : "no"),
+                                              std::string(in_words(forecast.basis)));
+                               }),
+                      "What larger runs need:");
 }
 
 void add_growth(const profile::MemoryLedger& ledger, Document& document) {

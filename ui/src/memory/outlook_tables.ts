@@ -19,7 +19,7 @@ function headroomTable(rows: Headroom[]): HTMLElement {
     fit: true,
     columns: [
       { id: "device", title: "device", value: (row) => row.device, heads: true },
-      { id: "free", title: "free", of: "B, at the peak", value: (row) => row.free_bytes, format: bytes },
+      { id: "free", title: "free", of: "B", value: (row) => row.free_bytes, format: bytes },
       { id: "per-token", title: "KV cache per token", of: "B", value: (row) => row.bytes_per_token, format: bytes },
       {
         id: "tokens",
@@ -79,6 +79,7 @@ const CHANGES: Record<Forecast["change"], string> = {
   next_sequence: "one more sequence",
   double_batch: "twice the batch",
   double_context: "twice the context",
+  largest_request: "PyTorch's largest allocation again",
 };
 
 function forecastTable(rows: Forecast[]): HTMLElement {
@@ -89,7 +90,7 @@ function forecastTable(rows: Forecast[]): HTMLElement {
     columns: [
       { id: "device", title: "device", value: (row) => row.device, heads: true },
       { id: "change", title: "if", value: (row) => CHANGES[row.change] },
-      { id: "more", title: "KV cache more", of: "B", value: (row) => row.more_bytes, format: bytes },
+      { id: "more", title: "needs", of: "B more", value: (row) => row.more_bytes, format: bytes },
       { id: "free", title: "free", of: "B, at the peak", value: (row) => row.free_bytes, format: bytes },
       { id: "fits", title: "fits", value: (row) => (row.fits ? "yes" : "no") },
     ],
