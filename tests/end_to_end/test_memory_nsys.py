@@ -48,7 +48,8 @@ class Export:
         self.table("CUPTI_ACTIVITY_KIND_RUNTIME", ("start", "end", "globalTid", "correlationId", "nameId"),
                    [(kernel[0] - MS, kernel[0], HOST_THREAD, kernel[5], 2) for kernel in kernels])
         self.table("NVTX_EVENTS", ("start", "end", "eventType", "text", "globalTid", "textId", "domainId"),
-                   [(100 * MS, 200 * MS, 59, None, HOST_THREAD, 3, 0), (200 * MS, 400 * MS, 59, None, HOST_THREAD, 4, 0)])
+                   [(100 * MS, 200 * MS, 59, None, HOST_THREAD, 3, 0),
+                    (200 * MS, 400 * MS, 59, None, HOST_THREAD, 4, 0)])
         for name, words in (enums or {}).items():
             self.table(name, ("id", "name", "label"), [(number, word, word) for number, word in words.items()])
         self.usage, self.pools = [], []
@@ -147,7 +148,8 @@ class NsysMemory(unittest.TestCase):
         ledger = Bundle(self.path).profile["memory_ledger"]
         self.check_that_nothing_is_claimed(ledger)
         sums = {kind: sum(rows.values()) for (kind, _), (rows, _) in self.moments(ledger).items()}
-        self.assertEqual(sums, {"after_load": 1000, "stage_peak": 1000, "steady_decode": 1000, "peak": 1200, "end": 1000})
+        self.assertEqual(sums, {"after_load": 1000, "stage_peak": 1000, "steady_decode": 1000, "peak": 1200,
+                                "end": 1000})
 
     def test_numbers_mean_what_the_tables_of_the_export_say(self):
         """The numbers of CUPTI, in an export that says so."""

@@ -164,7 +164,8 @@ class PublicTraces(unittest.TestCase):
         self.assertEqual(row["peak"]["allocations"], len(oracle.live_at_peak))
         self.assertEqual(row["reserved_peak"]["reserved_bytes"], oracle.peak_of("Total Reserved"))
         last = oracle.events[-1]["args"]
-        self.assertEqual((row["allocated_bytes"], row["reserved_bytes"]), (last["Total Allocated"], last["Total Reserved"]))
+        self.assertEqual((row["allocated_bytes"], row["reserved_bytes"]),
+                         (last["Total Allocated"], last["Total Reserved"]))
         host = sum(each["args"]["Device Type"] == 0 for each in events if each.get("name") == "[memory]")
         counts = {each["code"]: each["count"] for each in profile["diagnostics"]}
         self.assertEqual(counts.get("kineto_host_memory", 0), host)

@@ -274,16 +274,7 @@ test("what is left and what leaks are tables", async () => {
       rows.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())),
     );
   const [left] = await cells("What is left of GPU memory at its peak");
-  assert.deepEqual(left, [
-    "cuda:1",
-    "61.00 GB",
-    "32.77 kB",
-    "1,861,572",
-    "1,861,572",
-    "3,723,144",
-    "16,384",
-    "48",
-  ]);
+  assert.deepEqual(left, ["cuda:1", "61.00 GB", "32.77 kB", "1,861,572", "1,861,572", "3,723,144", "16,384", "48"]);
   const room = await cells("Further sequences that fit into what is left of GPU memory");
   assert.deepEqual(room, [
     ["cuda:1", "bf16", "4,096", "134.22 MB", "454"],

@@ -87,7 +87,11 @@ function peakTreemap(words: MemoryWords, memory: Snapshots, index: number): HTML
     ),
     treemapFigure(`Memory of PyTorch at the peak of ${nameOf(memory, device)}, by ${by}`, [
       ...stacks.map((stack) => piece(stackName(stack), stack.at_peak_bytes!, "framework")),
-      piece(isOfTrace(device) ? "operators that are not listed" : "stacks that are not listed", words.view.other_stacks_bytes[index] ?? 0, "other_processes"),
+      piece(
+        isOfTrace(device) ? "operators that are not listed" : "stacks that are not listed",
+        words.view.other_stacks_bytes[index] ?? 0,
+        "other_processes",
+      ),
     ]),
   );
 }
@@ -138,7 +142,7 @@ export function snapshotSections(words: MemoryWords, memory: Snapshots): Snapsho
         ),
       stackTable(memory),
     ),
-    section("Pools", poolTable(memory) ?? note("Only snapshots state pools, and this one has none.")),
+    section("Pools", poolTable(memory) ?? note("Only snapshots state pools; there are none here.")),
   );
   return { element, charts: charts.filter((chart) => chart !== null) };
 }

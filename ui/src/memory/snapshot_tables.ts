@@ -159,12 +159,7 @@ export function stackTable(memory: Snapshots): HTMLElement | null {
     columns: [
       { id: "place", title: "allocated by", value: stackName, heads: true, className: "name" },
       ...placeColumns<Stack>(memory, (row) => row).map((column) => ({ ...column, heads: false })),
-      sized(
-        "at_peak",
-        "at the peak",
-        "B of its allocations at the peak",
-        (row) => row.at_peak_bytes,
-      ),
+      sized("at_peak", "at the peak", "B of its allocations at the peak", (row) => row.at_peak_bytes),
       {
         id: "allocations",
         title: "allocations",
