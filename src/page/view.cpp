@@ -204,6 +204,16 @@ Json other_stacks(const profile::Memory& memory) {
   return list;
 }
 
+// What reports call each value of a vocabulary.
+template <class Enum>
+Json shown_words() {
+  Json words = Json::object();
+  for (const auto& word : profile::kWords<Enum>) {
+    words[std::string(word.name)] = report::in_words(word.value);
+  }
+  return words;
+}
+
 // Words and colors for GPU memory.
 Json memory_words(const profile::Profile& profile) {
   if (!profile.memory_ledger && !profile.memory) return nullptr;
@@ -214,10 +224,6 @@ Json memory_words(const profile::Profile& profile) {
                                      {"class", nullptr},
                                      {"color", color_json(look.color)},
                                      {"why", look.why}};
-  }
-  Json bases = Json::object();
-  for (const auto& word : profile::kWords<profile::LedgerBasis>) {
-    bases[std::string(word.name)] = report::in_words(word.value);
   }
   Json moments = Json::array();
   if (profile.memory_ledger) {
@@ -233,7 +239,10 @@ Json memory_words(const profile::Profile& profile) {
     }
   }
   return {{"parts", std::move(parts)},
-          {"bases", std::move(bases)},
+          {"bases", shown_words<profile::LedgerBasis>()},
+          {"contents", shown_words<profile::MemoryContent>()},
+          {"content_bases", shown_words<profile::ContentBasis>()},
+          {"stated_parts", shown_words<profile::StatedPart>()},
           {"moments", std::move(moments)},
           {"sentence", report::memory_sentence(profile)},
           {"failures", std::move(failures)},

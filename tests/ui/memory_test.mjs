@@ -255,6 +255,25 @@ test("a trace with memory events has a peak by operator, and no pools", async ()
   await close(opened);
 });
 
+test("what PyTorch's memory is used for sums to what it holds", async () => {
+  const folderOf = "h200-memory-contents";
+  const llama = analyze("contents", data(`${folderOf}/graph.pickle.gz`), "--model", data(`${folderOf}/config.json`));
+  const { memory } = llama.profile;
+  const opened = await open(llama.page, "#memory");
+  const rows = await opened.page.$$eval('table:has(caption:text("is used for")) tbody tr', (all) =>
+    all.map((row) => [...row.querySelectorAll("td [data-exact]")].map((cell) => Number(cell.dataset.exact))),
+  );
+  assert.equal(rows.length, memory.contents.length);
+  const sumOfColumn = (column) => rows.reduce((sum, row) => sum + row[column], 0);
+  assert.equal(sumOfColumn(2), memory.devices[0].peak.reserved_bytes, "at the peak");
+  assert.equal(sumOfColumn(3), memory.devices[0].reserved_bytes, "at the snapshot");
+  const text = await opened.page.textContent("main");
+  for (const words of ["KV cache", "private pools (CUDA graphs)", "code that allocated it, and a size of the model"]) {
+    assert.ok(text.includes(words), words);
+  }
+  await close(opened);
+});
+
 test("a ledger and a snapshot are shown together; without both there is no view", async () => {
   const both = analyze("both_memories", data("collector_log/memory.llmtrace"), data("h200-memory/graph.pickle"));
   const opened = await open(both.page, "#memory");

@@ -292,11 +292,9 @@ constexpr auto kFindingTexts = [] {
        "cudaMemPoolTrimTo after loading: other allocators can use it then."},
       {memory_duplicated_weights, "The model's weights are on the GPU more than once",
        "{sets:~set} of the model's weights ({weights:scaled} each) are on {gpu}: {extra:scaled} "
-       "more "
-       "than one set[extra_tokens?, the KV cache of {extra_tokens:~token}]{of_gpu}",
-       "Drop the other references before the program serves: a copy for another format or device, "
-       "a second process or worker on the same GPU, a checkpoint that is still held after "
-       "load_state_dict. Draft and target of speculative decoding can share embeddings."},
+       "more than one set[extra_tokens?, the KV cache of {extra_tokens:~token}]{of_gpu}",
+       "Drop the other references before the program serves: a copy in another format, a second "
+       "instance of the model, a checkpoint that is still held after load_state_dict."},
       {memory_cache_unused, "Most of the KV cache is not used",
        "the KV cache on {gpu} takes {reserved:scaled} and holds {tokens:~token}; requests had at "
        "most {used_tokens:~token} in it at a time ({share_used:percent}), so {unused:scaled} were "

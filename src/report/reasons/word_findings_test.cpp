@@ -316,6 +316,14 @@ TEST(FindingWords, OfMemoryNameTheGpuAndItsBytes) {
   EXPECT_EQ(pools.evidence,
             "2 private pools on cuda:0 hold 4.00 GB (50.0 % of PyTorch's memory), 2.00 GB of it "
             "free at the snapshot");
+  const Finding twice = on_gpu(FindingKind::memory_duplicated_weights);
+  EXPECT_EQ(twice.evidence,
+            "2 sets of the model's weights (2.00 GB each) are on cuda:0: 2.00 GB more than one "
+            "set, the KV cache of 61,035 tokens");
+  const Finding cache = on_gpu(FindingKind::memory_cache_unused);
+  EXPECT_EQ(cache.evidence,
+            "the KV cache on cuda:0 takes 10.00 GB and holds 100,000 tokens; requests had at most "
+            "20,000 tokens in it at a time (20.0 %), so 8.00 GB were not used");
 }
 
 TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {

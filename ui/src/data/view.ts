@@ -55,6 +55,10 @@ export interface MemoryView {
   /** Parts of the ledger, by their names in profile.json. */
   parts: Record<string, PartLook>;
   bases: Record<string, string>;
+  /** What PyTorch's memory is used for, how that is known, and parts that engines state. */
+  contents: Record<string, string>;
+  content_bases: Record<string, string>;
+  stated_parts: Record<string, string>;
   /** The names of the ledger's moments, in their order. */
   moments: string[];
   /** What PyTorch holds; empty without a memory snapshot. */

@@ -1,8 +1,8 @@
 // What is left of GPU memory at its peak, and what grows from request to request.
 import { h } from "../dom/dom";
 import { note, section } from "../dom/parts";
-import { table } from "../dom/table";
-import { bytes, count } from "../format/figures";
+import { table, type Column } from "../dom/table";
+import { bytes, count, percent } from "../format/figures";
 import type { Ledger } from "./model";
 import { partLabel, type MemoryWords } from "./words";
 
@@ -10,6 +10,23 @@ type Headroom = Ledger["headroom"][number];
 type Room = Ledger["room"][number];
 type Forecast = Ledger["forecasts"][number];
 type Growth = Ledger["growth"][number];
+
+const CACHE_USE: Column<Headroom>[] = [
+  {
+    id: "cache-used",
+    title: "used at a time",
+    of: "tokens of the KV cache",
+    value: (row) => row.cache_used_tokens,
+    format: count,
+  },
+  {
+    id: "cache-used-share",
+    title: "of the KV cache",
+    of: "tokens used at a time over those that it holds",
+    value: (row) => row.cache_used_share,
+    format: percent,
+  },
+];
 
 function headroomTable(rows: Headroom[]): HTMLElement {
   return table<Headroom>({
@@ -49,6 +66,7 @@ function headroomTable(rows: Headroom[]): HTMLElement {
         value: (row) => row.cache_tokens,
         format: count,
       },
+      ...(rows.some((row) => (row.cache_used_tokens ?? null) !== null) ? CACHE_USE : []),
       {
         id: "requests",
         title: "requests followed",

@@ -3,6 +3,7 @@ import { areaChart, type AreaChart } from "../chart/area_chart";
 import { h } from "../dom/dom";
 import { note, section } from "../dom/parts";
 import { bytes, counted, ms } from "../format/figures";
+import { contentsTable, hasContents, modelTable } from "./contents_tables";
 import {
   deviceTable,
   failureTable,
@@ -119,6 +120,13 @@ export function snapshotSections(words: MemoryWords, memory: Snapshots): Snapsho
     {},
     failures && section("Out of memory", failures),
     section("Inside PyTorch", words.view.sentence && h("p", {}, words.view.sentence), deviceTable(memory)),
+    hasContents(memory) &&
+      section(
+        "What PyTorch's memory is used for",
+        note("Each column of bytes sums to what PyTorch held then. The peak may be while loading."),
+        contentsTable(words, memory),
+        modelTable(memory),
+      ),
     charts.some(Boolean) &&
       section(
         "PyTorch's memory over time",

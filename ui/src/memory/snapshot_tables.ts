@@ -32,7 +32,7 @@ interface OfDevice {
 }
 
 /** The columns that name a GPU; that of the snapshot only if there are several. */
-function placeColumns<Row>(memory: Snapshots, of: (row: Row) => OfDevice): Column<Row>[] {
+export function placeColumns<Row>(memory: Snapshots, of: (row: Row) => OfDevice): Column<Row>[] {
   const device: Column<Row> = { id: "device", title: "device", value: (row) => of(row).device, heads: true };
   return memory.snapshots.length > 1
     ? [
@@ -47,7 +47,7 @@ function placeColumns<Row>(memory: Snapshots, of: (row: Row) => OfDevice): Colum
     : [device];
 }
 
-const sized = <Row>(id: string, title: string, of: string, value: (row: Row) => number | null): Column<Row> => ({
+export const sized = <Row>(id: string, title: string, of: string, value: (row: Row) => number | null): Column<Row> => ({
   id,
   title,
   of,

@@ -1,8 +1,9 @@
 // GPU memory: what every byte is used for, over time and at moments, and what PyTorch does with its part.
 import type { App, MountedView, ViewDescription } from "../app";
 import { h, replace } from "../dom/dom";
-import { note, notKnown, select } from "../dom/parts";
+import { note, notKnown, section, select } from "../dom/parts";
 import { count } from "../format/figures";
+import { statementTable } from "../memory/contents_tables";
 import { ledgerSection, type LedgerSection } from "../memory/ledger_section";
 import { usedAt, type Ledger } from "../memory/model";
 import { outlookSection } from "../memory/outlook_tables";
@@ -29,7 +30,7 @@ function firstGpu(ledger: Ledger): number {
 }
 
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {
-  const { memory_ledger: ledger, memory } = app.profile;
+  const { memory_ledger: ledger, memory, memory_statements: statements } = app.profile;
   const words = memoryWords(app);
   const gpus = ledger?.gpus ?? [];
   const names = gpus.map(({ device, process }) => `${device}, process ${process}`);
@@ -84,6 +85,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         }),
       ),
     holder,
+    statements?.length > 0 && section("What the engine says", statementTable(words, statements)),
     ledger && outlookSection(words, ledger),
     inside?.element,
   );
