@@ -574,7 +574,8 @@ export interface MemoryMoments {
   kind: MemoryMomentsKind;
   /** the stage of a stage_peak or steady_decode; null otherwise */
   stage: string | null;
-  /** what is used or reserved, according to NVML: the sum of the rows */
+  /** the sum of the rows: what is used or reserved, according to NVML, or what recorded allocations hold if neither
+   * side has readings */
   used: MemoryMomentsUsed;
   /** used, without the rows of other processes */
   own: MemoryMomentsUsed;
@@ -584,11 +585,11 @@ export interface MemoryMoments {
 }
 
 export type MemoryMomentsKind =
-  | "after_load" /* the last reading before the first stage */
-  | "stage_peak" /* the reading of a stage with most memory in use */
-  | "steady_decode" /* the reading in the middle of the longest decode */
-  | "peak" /* the reading with most memory in use */
-  | "end" /* the last reading */;
+  | "after_load" /* the last reading before the first stage, without readings its start */
+  | "stage_peak" /* the time in a stage with most memory in use */
+  | "steady_decode" /* the middle of the longest decode */
+  | "peak" /* the time with most memory in use */
+  | "end" /* the last reading, without readings the last event */;
 
 export interface MemoryMomentsUsed {
   /** mean over runs; null if the base side has none (B) */
@@ -754,6 +755,8 @@ export type FindingsKind =
   | "memory_reserved_unused" /* memory that PyTorch held and did not use when it needed most */
   | "memory_graph_pools" /* private pools (CUDA graphs, torch.cuda.MemPool) hold much memory that they do not use */
   | "memory_pool_unused" /* free memory in CUDA's memory pools (cudaMallocAsync) at the peak */
+  | "memory_duplicated_weights" /* the model's weights are more than once on one GPU */
+  | "memory_cache_unused" /* the KV cache holds many more tokens than requests had in it at a time */
   | "memory_leak" /* memory that grows with every request; owner is the library that allocates it */;
 
 export interface Groups {

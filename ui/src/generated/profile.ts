@@ -29,10 +29,12 @@ export interface Profile {
   token_times: TokenTimes;
   /** requests of a client, and what each one waited for; null without a file of requests */
   requests: Requests | null;
-  /** what every byte of GPU memory is used for, at moments of the run; null without readings and recorded
-   * allocations */
+  /** what every byte of GPU memory is used for, at moments of the run; null without recorded allocations of GPU
+   * memory */
   memory_ledger: MemoryLedger | null;
-  /** GPU memory inside PyTorch, by its memory snapshots; null without one */
+  /** what the engine says of its memory in its log, beside what was recorded */
+  memory_statements: MemoryStatements[];
+  /** GPU memory inside PyTorch, by its memory snapshots and the memory events of its traces; null without either */
   memory: Memory | null;
   /** stages, in order of first occurrence */
   stages: Stages[];
@@ -1245,7 +1247,7 @@ export interface RequestsShownRecording {
 export interface MemoryLedger {
   /** recorded allocations, releases and mappings */
   events: number;
-  /** readings of GPU memory by NVML */
+  /** readings of GPU memory by NVML; 0: the ledger rests on events */
   readings: number;
   /** GPUs that recorded processes use */
   gpus: MemoryLedgerGpus[];
@@ -1253,12 +1255,18 @@ export interface MemoryLedger {
   moments: MemoryLedgerMoments[];
   /** what the memory is used for, by moment */
   rows: MemoryLedgerRows[];
+  /** what is inside the rows of PyTorch, by a memory snapshot: after loading, and at the peak */
+  contents: MemoryLedgerContents[];
   /** what is left, by GPU */
   headroom: MemoryLedgerHeadroom[];
+  /** how many more sequences fit, by GPU, format of the KV cache and context; empty without a model or readings */
+  room: MemoryLedgerRoom[];
+  /** whether larger runs fit, by GPU; empty unless model, batch and context are known, or the KV cache is */
+  forecasts: MemoryLedgerForecasts[];
   /** memory that grew from request to request, most first */
   growth: MemoryLedgerGrowth[];
-  /** memory over time, by GPU: in each of up to 500 stretches of equal length the reading with most memory in use,
-   * and those of the moments, the first and the last */
+  /** memory over time, by GPU: in each of up to 500 stretches of equal length the reading (without readings: event)
+   * with most memory in use, and those of the moments, the first and the last */
   timeline: MemoryLedgerTimeline[];
 }
 
@@ -1267,12 +1275,18 @@ export interface MemoryLedgerGpus {
   device: string;
   /** number of the recorded process */
   process: number;
-  /** the time that is 0 in time_ms of its moments and points: its first reading after the program began to use it,
-   * on the clock of stages.instances.start_ns (ns) */
+  /** what its figures rest on */
+  evidence: MemoryLedgerGpusEvidence;
+  /** the time that is 0 in time_ms of its moments and points: its first reading after the program began to use it
+   * (without readings its first event), on the clock of stages.instances.start_ns (ns) */
   start_ns: number;
-  /** the GPU's memory (B) */
-  total_bytes: number;
+  /** the GPU's memory; null without readings (B) */
+  total_bytes: number | null;
 }
+
+export type MemoryLedgerGpusEvidence =
+  | "readings" /* readings of NVML, to whose sum the rows add up */
+  | "events" /* recorded allocations alone: what else is used, and what is left of the GPU, is unknown */;
 
 export interface MemoryLedgerMoments {
   /** index in gpus */
@@ -1283,26 +1297,29 @@ export interface MemoryLedgerMoments {
   kind: MemoryLedgerMomentsKind;
   /** the stage of a stage_peak or steady_decode; null otherwise */
   stage: string | null;
-  /** time since the first reading of this GPU (ms) */
+  /** time since start_ns of this GPU (ms) */
   time_ms: number;
-  /** the GPU's memory (B) */
-  total_bytes: number;
-  /** what is used or reserved, according to NVML: the sum of the moment's rows, exactly (B) */
-  used_bytes: number;
-  /** used_bytes over total_bytes (fraction) */
+  /** the GPU's memory; null without readings (B) */
+  total_bytes: number | null;
+  /** what is used or reserved, according to NVML: the sum of the moment's rows, exactly; null without readings (B) */
+  used_bytes: number | null;
+  /** used_bytes over total_bytes; null without readings (fraction) */
   used_share: number | null;
   /** what NVML attributes to the recorded process; null if it does not say (B) */
   own_bytes: number | null;
-  /** whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction */
-  closes: boolean;
+  /** what recorded allocations hold, pools with all their memory: without readings the sum of the moment's rows (B) */
+  recorded_bytes: number;
+  /** whether the rest is below 8 MiB, or below 1 % of used_bytes, in either direction; null without readings: there
+   * is no rest to judge */
+  closes: boolean | null;
 }
 
 export type MemoryLedgerMomentsKind =
-  | "after_load" /* the last reading before the first stage */
-  | "stage_peak" /* the reading of a stage with most memory in use */
-  | "steady_decode" /* the reading in the middle of the longest decode */
-  | "peak" /* the reading with most memory in use */
-  | "end" /* the last reading */;
+  | "after_load" /* the last reading before the first stage, without readings its start */
+  | "stage_peak" /* the time in a stage with most memory in use */
+  | "steady_decode" /* the middle of the longest decode */
+  | "peak" /* the time with most memory in use */
+  | "end" /* the last reading, without readings the last event */;
 
 export interface MemoryLedgerRows {
   /** index in moments */
@@ -1313,12 +1330,14 @@ export interface MemoryLedgerRows {
   owner: string;
   /** bytes, without rounding by the driver (B) */
   bytes: number;
-  /** bytes over the moment's used_bytes (fraction) */
+  /** bytes over the moment's used_bytes, without readings over recorded_bytes (fraction) */
   share: number | null;
   /** recorded allocations among them */
   allocations: number;
   /** how it is known */
   basis: MemoryLedgerRowsBasis;
+  /** what the engine says of this part in its log (memory_statements); null if nothing (B) */
+  stated_bytes: number | null;
 }
 
 export type MemoryLedgerRowsPart =
@@ -1348,20 +1367,112 @@ export type MemoryLedgerRowsBasis =
   | "difference" /* growth between readings that no recorded allocation explains */
   | "remainder" /* what is used minus all other rows */;
 
+export interface MemoryLedgerContents {
+  /** index in moments */
+  moment: number;
+  /** index in memory.snapshots; it may be of another recording */
+  snapshot: number;
+  /** what the memory is used for */
+  content: MemoryLedgerContentsContent;
+  /** how it is known */
+  basis: MemoryLedgerContentsBasis;
+  /** bytes; those of a moment sum to its rows framework (of PyTorch) and vmm, exactly (B) */
+  bytes: number;
+  /** bytes over these rows' bytes (fraction) */
+  share: number | null;
+}
+
+export type MemoryLedgerContentsContent =
+  | "weights" /* the model's weights, and its buffers */
+  | "kv_cache" /* the KV cache */
+  | "activations" /* other memory that forward passes allocate */
+  | "graph_pool" /* private pools (CUDA graphs, torch.cuda.MemPool), without weights and KV cache in them */
+  | "workspace" /* workspaces of libraries, allocated through PyTorch */
+  | "other" /* allocations that nothing of this names */
+  | "rounding" /* active bytes beyond the requested ones, outside of private pools */
+  | "unused" /* free memory of the allocator outside of private pools */
+  | "difference" /* what the ledger's rows hold beyond the snapshot's recording; negative if they hold less */;
+
+export type MemoryLedgerContentsBasis =
+  | "stack_and_size" /* the code that allocated it, and a size of the model's configuration */
+  | "stack" /* the code that allocated it */
+  | "model_size" /* sizes of the model's configuration: blocks of all its tensors, or one cache for each layer */
+  /* the size of a library's workspace: the only such block of its stream, allocated in a forward pass and still in
+   * use at the snapshot */
+  | "workspace_size"
+  | "pool" /* the pool that it is in */
+  | "allocator" /* stated by the allocator */
+  | "remainder" /* what remains */;
+
 export interface MemoryLedgerHeadroom {
   /** the GPU */
   device: string;
-  /** free memory of the GPU at the peak (B) */
-  free_bytes: number;
+  /** free memory of the GPU at the peak; null without readings (B) */
+  free_bytes: number | null;
   /** what the KV cache takes for one token of one sequence; null without a model (B) */
   bytes_per_token: number | null;
-  /** tokens whose KV cache fits into free_bytes; null without a model */
+  /** tokens whose KV cache fits into free_bytes; null without a model, or without readings */
   tokens_left: number | null;
+  /** tokens_left with a KV cache in bf16 */
+  tokens_left_bf16: number | null;
+  /** tokens_left with a KV cache in fp8 */
+  tokens_left_fp8: number | null;
   /** tokens that fit into the kv_cache of the peak; null if no allocation is known as such */
   cache_tokens: number | null;
+  /** most tokens that requests had in the cache at a time, prefixes that they share counted for each; null if not
+   * known */
+  cache_used_tokens: number | null;
+  /** cache_used_tokens over cache_tokens (fraction) */
+  cache_used_share: number | null;
+  /** allocations of the size of all the model's weights at the peak; null without a model */
+  weight_sets: number | null;
   /** requests over which growth was followed: instances of prefill after warm-up; 0 if fewer than 20 */
   requests: number;
 }
+
+export interface MemoryLedgerRoom {
+  /** the GPU */
+  device: string;
+  /** format of the KV cache */
+  kv_cache: MemoryLedgerRoomKvCache;
+  /** tokens of each sequence */
+  context: number;
+  /** KV cache of one sequence; layers with a window hold at most its tokens (B) */
+  per_sequence_bytes: number;
+  /** sequences beyond those of the peak whose KV cache fits into free_bytes */
+  sequences: number;
+}
+
+export type MemoryLedgerRoomKvCache =
+  | "bf16" /* 2 bytes per value */
+  | "fp8" /* 1 byte per value */;
+
+export interface MemoryLedgerForecasts {
+  /** the GPU */
+  device: string;
+  /** what would change */
+  change: MemoryLedgerForecastsChange;
+  /** what the forecast rests on */
+  basis: MemoryLedgerForecastsBasis;
+  /** KV cache that it adds, in the format of the run (larger tensors of a pass are not counted); of largest_request
+   * what it asks for (B) */
+  more_bytes: number;
+  /** free memory of the GPU at the peak; for largest_request the largest piece: this, or the largest free block of
+   * PyTorch at the snapshot (B) */
+  free_bytes: number;
+  /** whether more_bytes is at most free_bytes */
+  fits: boolean;
+}
+
+export type MemoryLedgerForecastsChange =
+  | "next_sequence" /* one more sequence of the same length */
+  | "double_batch" /* twice as many sequences */
+  | "double_context" /* sequences twice as long */
+  | "largest_request" /* PyTorch's largest allocation once more, in one piece */;
+
+export type MemoryLedgerForecastsBasis =
+  | "static" /* sizes alone: the KV cache that the change adds, and what is free */
+  | "fragmentation" /* free blocks of a memory snapshot, and what is free on the GPU */;
 
 export interface MemoryLedgerGrowth {
   /** the GPU */
@@ -1382,7 +1493,8 @@ export interface MemoryLedgerGrowth {
   per_request_upper_bytes: number;
   /** whether it grew at least five times, also in the last third of the requests, and the interval excludes 0 */
   leak: boolean;
-  /** requests until the memory that is free at the peak is used up, at per_request_bytes; null if it is no leak */
+  /** requests until the memory that is free at the peak is used up, at per_request_bytes; null if it is no leak, or
+   * without readings */
   requests_left: number | null;
 }
 
@@ -1391,20 +1503,54 @@ export interface MemoryLedgerTimeline {
   gpu: number;
   /** time since the GPU's start_ns (ms) */
   time_ms: number;
-  /** what is used or reserved, according to NVML (B) */
-  used_bytes: number;
+  /** what is used or reserved, according to NVML; null without readings (B) */
+  used_bytes: number | null;
   /** what it is used for; the values sum to used_bytes, exactly, and parts without bytes are left out */
   parts_bytes: Record<string, number>;
 }
 
+export interface MemoryStatements {
+  /** the log */
+  file: string;
+  /** the engine whose lines these are */
+  engine: string;
+  /** what the memory is used for */
+  part: MemoryStatementsPart;
+  /** the GPU; null if the lines do not name one */
+  device: string | null;
+  /** what the engine says; the sum if it says it of several buffers; null if it says tokens only (B) */
+  stated_bytes: number | null;
+  /** the last digit of what it says, summed over lines (B) */
+  resolution_bytes: number | null;
+  /** tokens that fit into its KV cache; null if not stated */
+  tokens: number | null;
+  /** lines of the log that say so */
+  lines: number;
+  /** what the rows of that part hold at the GPU's peak; null if there are none (B) */
+  recorded_bytes: number | null;
+  /** stated_bytes (or tokens times the KV cache per token) less recorded_bytes (B) */
+  difference_bytes: number | null;
+}
+
+export type MemoryStatementsPart =
+  | "weights" /* the model's weights */
+  | "kv_cache" /* the KV cache */
+  | "compute" /* buffers for the results of operators */
+  | "graphs" /* CUDA graphs */;
+
 export interface Memory {
-  /** PyTorch memory snapshots that were read */
+  /** what states PyTorch's memory: memory snapshots, and traces with memory events */
   snapshots: MemorySnapshots[];
-  /** GPUs with memory of PyTorch, at each snapshot */
+  /** GPUs with memory of PyTorch, by snapshot or trace */
   devices: MemoryDevices[];
+  /** what the memory that PyTorch holds is used for, by GPU */
+  contents: MemoryContents[];
+  /** the model's memory by its configuration, by GPU; empty without a model */
+  models: MemoryModels[];
   /** pools of the allocator by GPU and stream, most reserved bytes first */
   pools: MemoryPools[];
-  /** call stacks that hold most memory: of each GPU the first 20 at its peak, and the first 20 at the snapshot */
+  /** call stacks (in a trace: operators) that hold most memory: of each GPU the first 20 at its peak, and the first
+   * 20 at the snapshot or the trace's end */
   stacks: MemoryStacks[];
   /** allocations that failed */
   out_of_memory: MemoryOutOfMemory[];
@@ -1416,15 +1562,24 @@ export interface Memory {
 }
 
 export interface MemorySnapshots {
-  /** path of the snapshot */
+  /** what it is */
+  source: MemorySnapshotsSource;
+  /** path of the snapshot, or of the trace */
   file: string;
   /** allocator events that it contains, all devices together */
   events: number;
+  /** the time that is 0 in time_ms of a trace: its first event of a GPU, on the clock of stages.instances.start_ns;
+   * null for a snapshot, whose clock is its own (ns) */
+  start_ns: number | null;
   /** whether its list of events was full, so that the first events are missing; null if not stated */
   events_lost: boolean | null;
   /** settings of the allocator */
   settings: MemorySnapshotsSettings[];
 }
+
+export type MemorySnapshotsSource =
+  | "snapshot" /* a memory snapshot: segments, blocks, and the events before it */
+  | "trace" /* [memory] events of a PyTorch trace (profile_memory=True) */;
 
 export interface MemorySnapshotsSettings {
   /** name of the setting */
@@ -1436,53 +1591,56 @@ export interface MemorySnapshotsSettings {
 export interface MemoryDevices {
   /** index in snapshots */
   snapshot: number;
+  /** where these figures come from. A trace states neither blocks nor segments: what needs them is null */
+  source: MemorySnapshotsSource;
   /** the GPU, as PyTorch numbers it */
   device: string;
-  /** bytes that the allocator holds from the driver, at the snapshot (so are all figures but those of events and
-   * peaks) (B) */
+  /** bytes that the allocator holds from the driver, at the snapshot or a trace's last event (so are all figures
+   * but those of events and peaks) (B) */
   reserved_bytes: number;
   /** bytes of blocks in use (B) */
   allocated_bytes: number;
-  /** allocated_bytes and awaiting_free_bytes: bytes that cannot be allocated again (B) */
-  active_bytes: number;
-  /** what the program asked for of the active bytes (B) */
-  requested_bytes: number;
-  /** bytes that were freed but that a stream may still use (B) */
-  awaiting_free_bytes: number;
-  /** active bytes beyond the requested ones: internal fragmentation (B) */
-  rounding_bytes: number;
-  /** reserved bytes that are not active (B) */
-  inactive_bytes: number;
-  /** inactive_bytes over reserved_bytes (fraction) */
+  /** allocated_bytes and awaiting_free_bytes: bytes that cannot be allocated again; null in a trace (B) */
+  active_bytes: number | null;
+  /** what the program asked for of the active bytes; null in a trace (B) */
+  requested_bytes: number | null;
+  /** bytes that were freed but that a stream may still use; null in a trace (B) */
+  awaiting_free_bytes: number | null;
+  /** active bytes beyond the requested ones: internal fragmentation; null in a trace (B) */
+  rounding_bytes: number | null;
+  /** reserved bytes that are not active; null in a trace (B) */
+  inactive_bytes: number | null;
+  /** inactive_bytes over reserved_bytes; null in a trace (fraction) */
   inactive_share: number | null;
-  /** reserved bytes of private pools (CUDA graphs, torch.cuda.MemPool), which only these use (B) */
-  private_pools_bytes: number;
-  /** reserved bytes in expandable segments (B) */
-  expandable_bytes: number;
+  /** reserved bytes of private pools (CUDA graphs, torch.cuda.MemPool), which only these use; null in a trace (B) */
+  private_pools_bytes: number | null;
+  /** reserved bytes in expandable segments; null in a trace (B) */
+  expandable_bytes: number | null;
   /** largest contiguous free block; null without one (B) */
   largest_free_block_bytes: number | null;
   /** largest allocation among the events and the active blocks; null without one (B) */
   largest_request_bytes: number | null;
-  /** segments that the allocator holds from the driver */
-  segments: number;
-  /** blocks of these segments */
-  blocks: number;
-  /** blocks that are free */
-  free_blocks: number;
+  /** segments that the allocator holds from the driver; null in a trace */
+  segments: number | null;
+  /** blocks of these segments; null in a trace */
+  blocks: number | null;
+  /** blocks that are free; null in a trace */
+  free_blocks: number | null;
   /** events of this GPU */
   events: number;
   /** allocations among the events */
   allocations: number;
   /** allocations that became free during the events */
   frees: number;
-  /** allocations that were made before the first event: freed, or still active, without an event that made them */
+  /** allocations that were made before the first event: freed, or still active, without an event that made them; in
+   * a trace only those that were freed */
   existed_before: number;
   /** events that contradict others or the snapshot: an address that is allocated or freed twice, an allocation that
-   * is missing in the snapshot */
+   * is missing in the snapshot, a total of a trace that does not follow from the one before */
   contradicting_events: number;
   /** the size that events state */
   event_size: MemoryDevicesEventSize;
-  /** when active bytes were highest; null without events */
+  /** when active bytes (in a trace: allocated bytes) were highest; null without events */
   peak: MemoryDevicesPeak | null;
   /** when reserved bytes were highest; null without events */
   reserved_peak: MemoryDevicesPeak | null;
@@ -1494,18 +1652,65 @@ export type MemoryDevicesEventSize =
   | "unknown" /* no block shows both sizes: read as requested */;
 
 export interface MemoryDevicesPeak {
-  /** time after the snapshot's first event; null if not recorded (ms) */
+  /** time after the source's first event; null if not recorded (ms) */
   time_ms: number | null;
   /** index of the event after which it was so, among the device's events */
   event: number | null;
-  /** bytes of allocations that were not yet free, in the size that events state (event_size) (B) */
-  active_bytes: number;
+  /** bytes of allocations that were not yet free, in the size that events state (event_size); null in a trace,
+   * which does not say when another stream is done (B) */
+  active_bytes: number | null;
   /** active_bytes without allocations that only wait for another stream to be free (B) */
   allocated_bytes: number;
   /** bytes that the allocator held from the driver (B) */
   reserved_bytes: number;
-  /** allocations that were not yet free */
+  /** allocations that were not yet free; in a trace only those that it recorded */
   allocations: number;
+}
+
+export interface MemoryContents {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** what the memory is used for */
+  content: MemoryLedgerContentsContent;
+  /** how it is known */
+  basis: MemoryLedgerContentsBasis;
+  /** bytes at the snapshot; the rows of a GPU sum to what the allocator holds, exactly (B) */
+  now_bytes: number;
+  /** blocks at the snapshot */
+  blocks_now: number;
+  /** bytes just before the first forward pass, which sum to what the allocator held then; unused contains the
+   * rounding if events state requested sizes, and is null if the snapshot lacks events of segments; null if no
+   * event shows a forward pass (B) */
+  after_load_bytes: number | null;
+  /** the same when active bytes were highest since the first forward pass (B) */
+  in_passes_bytes: number | null;
+  /** the same when active bytes were highest, which may be while loading; null without events (B) */
+  at_peak_bytes: number | null;
+  /** allocations when active bytes were highest; null without events */
+  allocations_at_peak: number | null;
+}
+
+export interface MemoryModels {
+  /** index in snapshots */
+  snapshot: number;
+  /** the GPU, as PyTorch numbers it */
+  device: string;
+  /** what the model's weights take, by its configuration (B) */
+  weights_bytes: number;
+  /** what contents show as weights at the snapshot; null if none (B) */
+  found_weights_bytes: number | null;
+  /** complete sets of the model's tensors among the weights at the snapshot, by their sizes, tensors below 1 MiB
+   * excepted; 0 if their sizes differ (fused or split tensors) */
+  weight_sets: number;
+  /** what the KV cache takes for one token of one sequence (B) */
+  bytes_per_token: number;
+  /** tokens that fit into kv_cache at the snapshot */
+  cache_tokens: number;
+  /** tokens that fit into kv_cache when active bytes were highest since the first forward pass; null if no event
+   * shows one */
+  cache_tokens_in_passes: number | null;
 }
 
 export interface MemoryPools {
@@ -1540,20 +1745,31 @@ export interface MemoryStacks {
   snapshot: number;
   /** the GPU, as PyTorch numbers it */
   device: string;
-  /** innermost line of Python code outside PyTorch, otherwise innermost line; empty if the stack was not recorded */
+  /** what is known of who made these allocations */
+  made: MemoryStacksMade;
+  /** innermost line of Python code outside PyTorch, otherwise innermost line; in a trace the innermost operator,
+   * otherwise range; empty if unknown */
   place: string;
-  /** the stack, innermost first: function (file:line), up to 24 lines */
+  /** the stack, innermost first: function (file:line), up to 24 lines; in a trace the open operators, then the
+   * innermost annotation */
   frames: string[];
-  /** requested bytes of its active blocks at the snapshot (B) */
+  /** requested bytes of its active blocks at the snapshot; in a trace, bytes of its allocations after the last
+   * event (B) */
   now_bytes: number;
-  /** its active blocks at the snapshot */
-  blocks_now: number;
-  /** bytes of its allocations when active bytes were highest, in the size that events state; null without events
-   * (B) */
+  /** its active blocks at the snapshot, or its allocations after a trace's last event; null for those of
+   * before_trace */
+  blocks_now: number | null;
+  /** bytes of its allocations at the peak of the GPU, in the size that events state; null without events (B) */
   at_peak_bytes: number | null;
-  /** its allocations at that moment; null without events */
+  /** its allocations at that moment; null without events, and for those of before_trace */
   allocations_at_peak: number | null;
 }
+
+export type MemoryStacksMade =
+  | "call_stack" /* the call stack of a snapshot; without frames if it was not recorded */
+  | "operators" /* operators and ranges that were open on the thread, by a trace */
+  | "no_operator" /* made while neither an operator nor a range was open on the thread */
+  | "before_trace" /* made before a trace's first event: what it held beyond recorded allocations */;
 
 export interface MemoryOutOfMemory {
   /** index in snapshots */
@@ -1619,10 +1835,10 @@ export interface MemoryTimeline {
   device: string;
   /** index of the event after which it was so, among the device's events; null: before the first */
   event: number | null;
-  /** time after the snapshot's first event; null if not recorded (ms) */
+  /** time after the source's first event; null if not recorded (ms) */
   time_ms: number | null;
-  /** bytes of allocations that were not yet free, in the size that events state (B) */
-  active_bytes: number;
+  /** bytes of allocations that were not yet free, in the size that events state; null in a trace (B) */
+  active_bytes: number | null;
   /** active_bytes without allocations that only wait for another stream to be free (B) */
   allocated_bytes: number;
   /** bytes that the allocator held from the driver (B) */
@@ -2234,6 +2450,8 @@ export type FindingsKind =
   | "memory_reserved_unused" /* memory that PyTorch held and did not use when it needed most */
   | "memory_graph_pools" /* private pools (CUDA graphs, torch.cuda.MemPool) hold much memory that they do not use */
   | "memory_pool_unused" /* free memory in CUDA's memory pools (cudaMallocAsync) at the peak */
+  | "memory_duplicated_weights" /* the model's weights are more than once on one GPU */
+  | "memory_cache_unused" /* the KV cache holds many more tokens than requests had in it at a time */
   | "memory_leak" /* memory that grows with every request; owner is the library that allocates it */;
 
 export interface FindingsValues {
