@@ -137,12 +137,7 @@ export function ledgerSection(
     const moment = ledger.moments[index]!;
     const name = `${words.view.moments[index] ?? moment.kind}, ${device}`;
     return [
-      h(
-        "p",
-        {},
-        momentWords(moment),
-        timelineLink(moment.time_ms),
-      ),
+      h("p", {}, momentWords(moment), timelineLink(moment.time_ms)),
       momentTable(words, name, rowsOf(ledger, index)),
     ];
   }

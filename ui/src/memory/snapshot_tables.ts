@@ -47,7 +47,12 @@ export function placeColumns<Row>(memory: Snapshots, of: (row: Row) => OfDevice)
     : [device];
 }
 
-export const sized = <Row>(id: string, title: string, of: string, value: (row: Row) => number | null): Column<Row> => ({
+export const sized = <Row>(
+  id: string,
+  title: string,
+  of: string,
+  value: (row: Row) => number | null,
+): Column<Row> => ({
   id,
   title,
   of,

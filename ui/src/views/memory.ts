@@ -62,9 +62,9 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     ledger
       ? note(
           ledger.readings > 0
-            ? `From ${count(ledger.events)} recorded allocations and releases and ${count(ledger.readings)} readings ` +
-                "of NVML. The rows of each time sum to what NVML reports as used and reserved, exactly; what nothing " +
-                "explains is a row of its own."
+            ? `From ${count(ledger.events)} recorded allocations and releases and ${count(ledger.readings)} ` +
+                "readings of NVML. The rows of each time sum to what NVML reports as used and reserved, exactly; " +
+                "what nothing explains is a row of its own."
             : `From ${count(ledger.events)} recorded allocations and releases, without readings of NVML: what else ` +
                 "is used of the GPU, and what is left, is unknown.",
         )
