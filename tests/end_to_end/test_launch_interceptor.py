@@ -4,16 +4,14 @@ import collections
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
 from collector_log import Log
+from preloaded import BUILD, LIBRARY, NEEDS_FIRST_PLACE, environment_without_llmprof, needs_a_sanitizer
 
-BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
-LIBRARY = os.environ.get("LLMPROF_COLLECTOR_LIBRARY", str(BUILD / "lib" / "libllmprof_collector.so"))
 PROGRAM = os.environ.get("LAUNCHING_PROGRAM", str(BUILD / "bin" / "launching_program"))
 LOADED = os.environ.get("LAUNCHING_LIBRARY", str(BUILD / "lib" / "liblaunching_library.so"))
 DUMP = os.environ.get("DUMP_CAPTURE", str(BUILD / "bin" / "dump_capture"))
@@ -31,21 +29,16 @@ STREAM_NS = 2_000_000  # minimum wait for a stream
 STREAM_WAITS = 3  # the first of the waits: for a stream, or a copy that waits for it
 
 
-def needs_a_sanitizer():
-    done = subprocess.run(["readelf", "--dynamic", "--wide", LIBRARY], capture_output=True, text=True, check=True)
-    return re.search(r"\(NEEDED\).*(asan|tsan)", done.stdout) is not None
-
-
 class LaunchInterceptor(unittest.TestCase):
     def setUp(self):
         if needs_a_sanitizer():
-            self.skipTest("a sanitizer's runtime must be the first library, not ours")
+            self.skipTest(NEEDS_FIRST_PLACE)
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
 
     def run_command(self, command, **variables):
-        base = {k: v for k, v in os.environ.items() if not k.startswith("LLMPROF_")}
+        base = environment_without_llmprof()
         return subprocess.run(
             command, capture_output=True, text=True, timeout=60, check=False, env={**base, **variables}
         )

@@ -3,22 +3,19 @@ linking to it, by dlsym, and by cuGetProcAddress as CUDA's runtime does."""
 import json
 import os
 import pathlib
-import re
 import struct
 import subprocess
 import tempfile
 import unittest
 
 from collector_log import Log
-
-BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
+from preloaded import BUILD, LIBRARY, NEEDS_FIRST_PLACE, environment_without_llmprof, needs_a_sanitizer
 
 
 def built(variable, path):
     return os.environ.get(variable, str(BUILD / path))
 
 
-LIBRARY = built("LLMPROF_COLLECTOR_LIBRARY", "lib/libllmprof_collector.so")
 PROGRAM = built("ALLOCATING_PROGRAM", "bin/allocating_program")
 NVML = built("FAKE_NVML_LIBRARY", "lib/libfake_nvml.so")
 LLMPROF = built("LLMPROF", "bin/llmprof")
@@ -27,15 +24,10 @@ ALLOCATION, RELEASE, POOL_TRIMMED, CREATE, MAP, GRAPH, MODULE = 1, 2, 5, 6, 7, 1
 CONTEXT = 500 * MIB
 
 
-def needs_a_sanitizer():
-    done = subprocess.run(["readelf", "--dynamic", "--wide", LIBRARY], capture_output=True, text=True, check=True)
-    return re.search(r"\(NEEDED\).*(asan|tsan)", done.stdout) is not None
-
-
 class MemoryCalls(unittest.TestCase):
     def setUp(self):
         if needs_a_sanitizer():
-            self.skipTest("a sanitizer's runtime must be the first library, not ours")
+            self.skipTest(NEEDS_FIRST_PLACE)
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
@@ -44,7 +36,7 @@ class MemoryCalls(unittest.TestCase):
         self.used.write_bytes(struct.pack("<Q", 0))
 
     def run_program(self, **variables):
-        base = {k: v for k, v in os.environ.items() if not k.startswith("LLMPROF_")}
+        base = environment_without_llmprof()
         environment = {
             "LLMPROF_LOG_DIR": str(self.logs),
             "CUDA_INJECTION64_PATH": LIBRARY,
