@@ -102,9 +102,18 @@ void take_memory_of_the_driver() {
         "graph");
 }
 
+// To look up the next one after the program itself, the loader must know who asks: a preloaded
+// library comes next.
+void look_up_the_next() {
+  if (dlsym(RTLD_NEXT, "cuMemAlloc_v2") == dlsym(RTLD_DEFAULT, "cuMemAlloc_v2")) return;
+  std::fputs("RTLD_NEXT was not relative to the program\n", stderr);
+  std::exit(1);
+}
+
 }  // namespace
 
 int main() {
+  look_up_the_next();
   check(cuInit(0), "cuInit");
   allocate_and_free();
   use_a_pool();

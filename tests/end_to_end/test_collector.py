@@ -284,7 +284,7 @@ class Library(unittest.TestCase):
         exported = {line.split()[-1] for line in done.stdout.splitlines()}
         # If it was built without the headers of NVTX or CUPTI, it does not use theirs.
         by_headers = {"InitializeInjection", "InitializeInjectionNvtx2"}
-        # Replaced if the library is preloaded, to record launches (docs/collector.md, The launch interceptor).
+        # Replaced if the library is preloaded, to record launches (docs/collector.md, The launch interceptor) ...
         replaced = {
             "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz",
             "cudaLaunchKernelExC", "cudaLaunchKernelExC_ptsz",
@@ -293,6 +293,21 @@ class Library(unittest.TestCase):
             "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz", "cudaEventSynchronize",
             "cudaDeviceSynchronize", "cudaMemcpy", "cudaMemcpy_ptds",
         }
+        # ... and to record GPU memory (GPU memory without CUPTI).
+        by_stream = {"cudaMallocAsync", "cudaMallocFromPoolAsync", "cuMemAllocAsync", "cuMemAllocFromPoolAsync",
+                     "cuMemFreeAsync", "cuLaunchKernel", "cuLaunchKernelEx", "cuGraphInstantiateWithParams"}
+        of_memory = {
+            "cudaMalloc", "cudaMallocManaged", "cudaMallocPitch", "cudaMallocHost", "cudaHostAlloc",
+            "cuMemAlloc_v2", "cuMemAllocPitch_v2", "cuMemFree_v2", "cuMemAllocManaged", "cuMemHostAlloc",
+            "cuMemAllocHost_v2", "cuMemFreeHost", "cuMemCreate", "cuMemMap", "cuMemUnmap", "cuMemRelease",
+            "cuMemRetainAllocationHandle", "cuMemPoolCreate", "cuMemPoolDestroy", "cuMemPoolTrimTo",
+            "cuModuleLoad", "cuModuleLoadData", "cuModuleLoadDataEx", "cuModuleLoadFatBinary", "cuModuleGetFunction",
+            "cuLibraryLoadData", "cuLibraryLoadFromFile", "cuLibraryGetModule", "cuKernelGetFunction",
+            "cuGraphInstantiateWithFlags", "cuGetProcAddress", "cuGetProcAddress_v2", "dlsym",
+            *by_stream, *(f"{name}_ptsz" for name in by_stream),
+        }
+        if "InitializeInjection" in exported:
+            replaced |= of_memory
         self.assertEqual(exported - by_headers, {"llmprof_annotation_functions"} | replaced)
 
 

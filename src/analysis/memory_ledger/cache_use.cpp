@@ -28,7 +28,7 @@ std::optional<uint64_t> most_in_batches(const Requests& requests) {
 // A request has its prompt in the cache from its first token on. Its answer counts from then on,
 // too: when which token came, not every client records.
 std::optional<uint64_t> most_in_flight(const Requests& requests) {
-  std::map<double, int64_t> changes;  // of tokens, by time in ms
+  std::map<double, double> changes;  // of tokens, by time in ms
   for (const Request& request : requests.items) {
     if (!request.sent || !request.ttft || !request.e2e || !request.prompt_tokens ||
         !request.output_tokens) {
@@ -36,18 +36,19 @@ std::optional<uint64_t> most_in_flight(const Requests& requests) {
       continue;
     }
     constexpr double kMillisecond = 1e6;
-    const auto tokens = static_cast<int64_t>(*request.prompt_tokens + *request.output_tokens);
+    const double tokens =
+        static_cast<double>(*request.prompt_tokens) + static_cast<double>(*request.output_tokens);
     const double sent = request.sent->value;
     changes[sent + static_cast<double>(request.ttft->value) / kMillisecond] += tokens;
     changes[sent + static_cast<double>(request.e2e->value) / kMillisecond] -= tokens;
   }
-  int64_t level = 0;
-  int64_t most = 0;
+  double level = 0;
+  double most = 0;
   for (const auto& [time, change] : changes) {
     level += change;
     most = std::max(most, level);
   }
-  return most > 0 ? std::optional(static_cast<uint64_t>(most)) : std::nullopt;
+  return most > 0 ? std::optional(llm::whole_count(most)) : std::nullopt;
 }
 
 // Several sequences of one length, as the workload states it.

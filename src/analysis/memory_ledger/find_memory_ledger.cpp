@@ -254,6 +254,14 @@ std::optional<Nanoseconds> recorded_until(const trace::Trace& trace, trace::Proc
   return trace::kOpenEnd;
 }
 
+// The model's sizes are those of all its GPUs together: what is left of one of several says nothing
+// of its tokens.
+bool is_on_one_gpu(const std::set<GpuOfProcess>& gpus, const profile::Workload& workload) {
+  const bool one_device = std::ranges::all_of(
+      gpus, [&](const GpuOfProcess& gpu) { return gpu.second == gpus.begin()->second; });
+  return one_device && workload.tp <= 1 && workload.pp <= 1;
+}
+
 }  // namespace
 
 std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trace,
@@ -267,7 +275,7 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
   profile::MemoryLedger ledger;
   ledger.events = trace.memory_events.size();
   ledger.readings = readings.size();
-  std::set<std::pair<trace::ProcessId, trace::DeviceId>> gpus;
+  std::set<GpuOfProcess> gpus;
   for (size_t row = 0; row < readings.size(); ++row) {
     gpus.emplace(readings.process[row], readings.device[row]);
   }
@@ -276,6 +284,7 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
   for (size_t row = 0; !is_read && row < events.size(); ++row) {
     gpus.emplace(events.process[row], events.device[row]);
   }
+  const llm::ModelSpec* on_one_gpu = is_on_one_gpu(gpus, workload) ? model : nullptr;
   uint64_t late = 0;
   for (const auto& [process, device] : gpus) {
     const auto until = recorded_until(trace, process);
@@ -289,12 +298,13 @@ std::optional<profile::MemoryLedger> find_memory_ledger(const trace::Trace& trac
                 : recorded_balances(trace, stages, model, gpu,
                                     event_times(trace, stages, gpu, *until, kStretches));
     Moments(trace, stages, process, device, balances, ledger).add_all();
-    add_outlook(trace, stages, gpu, model, workload, ledger);
+    add_outlook(trace, stages, gpu, on_one_gpu, workload, ledger);
   }
-  diagnostics.info("memory_ledger_late",
-                   "GPUs whose memory is not explained: recording began after the program may have "
-                   "allocated; start recording with the program (LLMPROF_ARM=start)",
-                   late);
+  diagnostics.info(
+      "memory_ledger_late",
+      "GPUs whose memory is not explained: recording began after the program may have "
+      "allocated; record memory from the start of the program (collector.memory=calls)",
+      late);
   if (ledger.moments.empty()) return std::nullopt;
   return ledger;
 }

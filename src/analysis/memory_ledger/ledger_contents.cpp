@@ -19,18 +19,6 @@ using profile::MemoryLedger;
 
 using BytesAt = std::optional<Bytes> MemoryContents::*;
 
-// The snapshot with the highest peak: one that was written when an allocation failed may be beside
-// the one of the end.
-const MemoryDevice* snapshot_of(const Memory& memory, const std::string& device) {
-  const MemoryDevice* best = nullptr;
-  for (const MemoryDevice& each : memory.devices) {
-    const bool is_snapshot = each.source == profile::MemorySource::snapshot;
-    if (!is_snapshot || each.device != device || !each.peak) continue;
-    if (best == nullptr || each.peak->reserved > best->peak->reserved) best = &each;
-  }
-  return best;
-}
-
 // The time of the snapshot that a moment stands for: the peak of the passes, because the ledger's
 // peak of a program that serves is not the one while it loads. A stage's peak that is the run's
 // peak is it, too.
@@ -78,12 +66,22 @@ void add_moment(const Memory& memory, const MemoryDevice& device, size_t index, 
 
 }  // namespace
 
+const MemoryDevice* largest_snapshot(const Memory& memory, const std::string& device) {
+  const MemoryDevice* best = nullptr;
+  for (const MemoryDevice& each : memory.devices) {
+    const bool is_snapshot = each.source == profile::MemorySource::snapshot;
+    if (!is_snapshot || each.device != device || !each.peak) continue;
+    if (best == nullptr || each.peak->reserved > best->peak->reserved) best = &each;
+  }
+  return best;
+}
+
 void add_ledger_contents(const Memory& memory, MemoryLedger& ledger) {
   for (size_t i = 0; i < ledger.moments.size(); ++i) {
     const LedgerMoment& moment = ledger.moments[i];
     const auto processes =
         std::ranges::count(ledger.gpus, moment.device, &profile::LedgerGpu::device);
-    const MemoryDevice* device = snapshot_of(memory, moment.device);
+    const MemoryDevice* device = largest_snapshot(memory, moment.device);
     const BytesAt bytes = bytes_at(ledger, moment);
     if (processes != 1 || device == nullptr || bytes == nullptr) continue;
     add_moment(memory, *device, i, bytes, ledger);

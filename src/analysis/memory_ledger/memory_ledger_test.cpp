@@ -380,6 +380,7 @@ TEST(MemoryHeadroom, TheLargestRequestNeedsOnePiece) {
   profile::Memory memory;
   profile::MemoryDevice& device = memory.devices.emplace_back();
   device.device = "cuda:0";
+  device.peak = profile::MemoryMoment();
   device.largest_request = profile::Bytes{30e6};
   device.largest_free_block = profile::Bytes{20e6};
   forecast_fragmentation(memory, ledger);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/memory_ledger/ledger_contents.h"
 #include "llm/cost.h"
 
 namespace llmprof::analysis {
@@ -147,16 +148,17 @@ void add_room(const profile::MemoryHeadroom& left, const llm::ModelSpec* model,
 }
 
 void forecast_fragmentation(const profile::Memory& memory, profile::MemoryLedger& ledger) {
-  for (const profile::MemoryDevice& device : memory.devices) {
-    if (device.source != profile::MemorySource::snapshot || !device.largest_request) continue;
-    const auto left =
-        std::ranges::find(ledger.headroom, device.device, &profile::MemoryHeadroom::device);
-    if (left == ledger.headroom.end() || !left->free) continue;
-    const Bytes piece = {
-        std::max(left->free->value, device.largest_free_block.value_or(Bytes{0}).value)};
-    ledger.forecasts.push_back({device.device, ForecastChange::largest_request,
-                                profile::ForecastBasis::from_blocks, *device.largest_request, piece,
-                                device.largest_request->value <= piece.value});
+  for (const profile::MemoryHeadroom& left : ledger.headroom) {
+    const profile::MemoryDevice* snapshot = largest_snapshot(memory, left.device);
+    if (snapshot == nullptr || !snapshot->largest_request || !left.free) continue;
+    const double piece =
+        std::max(left.free->value, snapshot->largest_free_block.value_or(Bytes{0}).value);
+    ledger.forecasts.push_back({left.device,
+                                ForecastChange::largest_request,
+                                profile::ForecastBasis::from_blocks,
+                                *snapshot->largest_request,
+                                {piece},
+                                snapshot->largest_request->value <= piece});
   }
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/memory_ledger/ledger_contents.h"
 #include "base/text.h"
 #include "llm/cost.h"
 
@@ -104,8 +105,9 @@ class StatementsInOutput {
     const auto more = read_figure(groups_.text("more_bytes"));
     const auto tokens = read_figure(groups_.text("tokens"));
     const double stated = ((bytes ? bytes->value : 0) + (more ? more->value : 0)) * rule.unit;
-    if ((!bytes && !tokens) || stated > kMostStated || stated < 0) return;
-    if (tokens && (tokens->value > kMostStated || tokens->value < 0)) return;
+    const auto is_sane = [](double value) { return value >= 0 && value <= kMostStated; };
+    if ((!bytes && !tokens) || !is_sane(stated)) return;
+    if (tokens && !is_sane(tokens->value)) return;
     const std::string device = groups_.text("device");
     MemoryStatement& statement = found_[{file, engine, rule.part, device}];
     statement.file = file;
@@ -216,9 +218,11 @@ class ComparedStatements {
                                                   StatedPart part) const {
     std::optional<double> sum;
     if (!memory_) return sum;
+    const profile::MemoryDevice* snapshot = largest_snapshot(*memory_, device);
     for (const profile::MemoryContents& row : memory_->contents) {
-      const bool here = row.snapshot == 0 && row.device == device;
-      if (here && row.content == content_of(part)) sum = sum.value_or(0) + row.now.value;
+      const bool here = snapshot != nullptr && row.snapshot == snapshot->snapshot &&
+                        row.device == device && row.at_peak.has_value();
+      if (here && row.content == content_of(part)) sum = sum.value_or(0) + row.at_peak->value;
     }
     return sum;
   }
@@ -265,7 +269,7 @@ void compare_statements(const llm::ModelSpec* model, const std::optional<Memory>
     if (!differs(statement)) continue;
     diagnostics.info(
         "memory_statement_differs",
-        fmt::format("{}: {} states {:.0f} bytes of {}, of which {:.0f} were recorded at the peak",
+        fmt::format("{}: {} states {:.0f} bytes of {}; {:.0f} were recorded at the peak",
                     to_printable(statement.file), statement.engine,
                     statement.recorded->value + statement.difference->value,
                     to_string(statement.part), statement.recorded->value));

@@ -72,7 +72,9 @@ class MemoryRows : LogReading {
   static bool has_own_call(const trace::MemoryEventTable& all, size_t row) {
     using trace::AllocationKind;
     using trace::MemoryAction;
+    constexpr uint32_t kFirstByCalls = uint32_t{1} << 31U;  // without CUPTI, each has its own
     if (all.correlation[row] == 0) return false;
+    if (all.correlation[row] >= kFirstByCalls) return true;
     if (all.action[row] != MemoryAction::allocation) return maps(all.action[row]);
     const AllocationKind kind = all.kind[row];
     return (kind == AllocationKind::device && all.owner[row] == 0) ||

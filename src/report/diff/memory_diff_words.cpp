@@ -177,6 +177,15 @@ std::string no_memory_words(const compare::GateResult& gate, const Diff& diff) {
 
 std::string_view pytorch_words(PytorchMemory figure) { return kPytorchWords[figure]; }
 
+// Both sides have the moment, but only one of them by readings.
+bool is_of_both(const compare::MemoryMomentOfSide& moment,
+                const std::vector<compare::MemoryMomentOfSide>& left_out) {
+  return std::ranges::any_of(left_out, [&](const compare::MemoryMomentOfSide& other) {
+    return other.side != moment.side && other.device == moment.device &&
+           other.kind == moment.kind && other.stage == moment.stage;
+  });
+}
+
 std::vector<std::string> missing_memory(const Diff& diff) {
   std::vector<std::string> found;
   if (!diff.memory) return found;
@@ -199,6 +208,13 @@ std::vector<std::string> missing_memory(const Diff& diff) {
   }
   if (memory.base_ledgers == 0 || memory.now_ledgers == 0) return found;
   for (const compare::MemoryMomentOfSide& each : memory.left_out) {
+    if (is_of_both(each, memory.left_out)) {
+      if (each.side != compare::SideName::base) continue;
+      found.push_back(fmt::format(
+          "The moment \"{}\" of {} is not compared: only one side has readings of NVML.",
+          moment_words(each.kind, each.stage), each.device));
+      continue;
+    }
     found.push_back(fmt::format("Only the {} side has the moment \"{}\" of {}.",
                                 to_string(each.side), moment_words(each.kind, each.stage),
                                 each.device));

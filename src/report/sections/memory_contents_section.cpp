@@ -61,7 +61,7 @@ void add_ledger_contents(const profile::MemoryLedger& ledger, size_t moment, Doc
 
 void add_memory_statements(const Profile& profile, Document& document) {
   document.add_filled(
-      table_of("engine | memory | device | #stated | #tokens | #lines | #recorded | #stated less "
+      table_of("engine | memory | device | #stated | #tokens | #lines | #recorded | #stated minus "
                "recorded | log",
                profile.memory_statements,
                [](const MemoryStatement& row) {
@@ -81,7 +81,7 @@ std::string cache_sentence(const Profile& profile) {
   const auto peak = std::ranges::find_if(ledger.moments, [&](const auto& moment) {
     return moment.device == left->device && moment.kind == profile::LedgerMomentKind::peak;
   });
-  if (peak == ledger.moments.end() || *left->cache_tokens == 0) return {};
+  if (peak == ledger.moments.end() || !peak->total || *left->cache_tokens == 0) return {};
   const profile::Bytes cache{static_cast<double>(*left->cache_tokens) *
                              left->bytes_per_token->value};
   return fmt::format(

@@ -58,7 +58,7 @@ bool is_shown_before(const profile::MemoryLedger& ledger, size_t index) {
   return std::ranges::any_of(ledger.moments.begin(),
                              ledger.moments.begin() + static_cast<std::ptrdiff_t>(index),
                              [&](const profile::LedgerMoment& other) {
-                               return other.device == moment.device && other.time == moment.time;
+                               return other.gpu == moment.gpu && other.time == moment.time;
                              });
 }
 

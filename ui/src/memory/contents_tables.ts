@@ -74,7 +74,7 @@ export function statementTable({ view }: MemoryWords, rows: Statement[]): HTMLEl
       {
         id: "difference",
         title: "difference",
-        of: "B: stated less recorded",
+        of: "B: stated minus recorded",
         value: (row) => row.difference_bytes,
         format: bytes,
       },

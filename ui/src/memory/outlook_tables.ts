@@ -36,7 +36,7 @@ function headroomTable(rows: Headroom[]): HTMLElement {
     fit: true,
     columns: [
       { id: "device", title: "device", value: (row) => row.device, heads: true },
-      { id: "free", title: "free", of: "B", value: (row) => row.free_bytes, format: bytes },
+      { id: "free", title: "free", of: "B, at the peak", value: (row) => row.free_bytes, format: bytes },
       { id: "per-token", title: "KV cache per token", of: "B", value: (row) => row.bytes_per_token, format: bytes },
       {
         id: "tokens",
@@ -109,7 +109,7 @@ function forecastTable(rows: Forecast[]): HTMLElement {
       { id: "device", title: "device", value: (row) => row.device, heads: true },
       { id: "change", title: "if", value: (row) => CHANGES[row.change] },
       { id: "more", title: "needs", of: "B more", value: (row) => row.more_bytes, format: bytes },
-      { id: "free", title: "free", of: "B, at the peak", value: (row) => row.free_bytes, format: bytes },
+      { id: "free", title: "free", of: "B", value: (row) => row.free_bytes, format: bytes },
       { id: "fits", title: "fits", value: (row) => (row.fits ? "yes" : "no") },
     ],
   }).element;
@@ -177,7 +177,7 @@ export function outlookSection(words: MemoryWords, ledger: Ledger): HTMLElement 
       h(
         "div",
         {},
-        note("The KV cache alone decides here: what else a larger run needs, llmprof fit computes."),
+        note("For larger runs the KV cache alone is counted here; llmprof fit computes what else they need."),
         forecastTable(ledger.forecasts),
       ),
     ledger.growth.length > 0 &&

@@ -24,7 +24,7 @@ export interface SnapshotSections {
 }
 
 const nameOf = (memory: Snapshots, device: Device): string =>
-  memory.snapshots.length > 1 ? `${device.device}, ${device.source} ${device.snapshot}` : device.device;
+  memory.snapshots.length > 1 ? `${device.device}, ${device.source ?? "snapshot"} ${device.snapshot}` : device.device;
 
 const RESERVED = "var(--memory-reserved)";
 const ACTIVE = "var(--memory-active)";

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "collector/cuda/allocations/driver_symbols.h"
@@ -47,7 +48,10 @@ const char* library_of(const void* address) {
   if (library.end == 0) return nullptr;
   // The loader frees its own text if the library is unloaded.
   char* path = strdup(library.name[0] == '\0' ? program_invocation_name : library.name);
-  if (path != nullptr) paths.remember(library.begin, library.end, path);
+  if (path != nullptr && !paths.remember(library.begin, library.end, path)) {
+    free(path);
+    return nullptr;
+  }
   return path;
 }
 
@@ -58,7 +62,6 @@ bool ask(DriverSymbol& symbol, Arguments... arguments) {
 }
 constinit DriverSymbol ctx_get_device{"cuCtxGetDevice"};
 constinit DriverSymbol pointer_get_attribute{"cuPointerGetAttribute"};
-constinit DriverSymbol device_get_pool{"cuDeviceGetMemPool"};
 constinit DriverSymbol pool_get_attribute{"cuMemPoolGetAttribute"};
 
 uint32_t current_device() {
@@ -75,22 +78,30 @@ uint32_t device_of(CUdeviceptr address) {
              : current_device();
 }
 
-uint64_t attribute_of(CUmemoryPool pool, CUmemPool_attribute attribute) {
-  cuuint64_t bytes = 0;
-  return ask<cuMemPoolGetAttribute>(pool_get_attribute, pool, attribute, static_cast<void*>(&bytes))
-             ? bytes
-             : 0;
+// False if the driver does not say.
+bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t& bytes) {
+  cuuint64_t found = 0;
+  if (!ask<cuMemPoolGetAttribute>(pool_get_attribute, pool, attribute,
+                                  static_cast<void*>(&found))) {
+    return false;
+  }
+  bytes = found;
+  return true;
 }
 
-void state_pool(CUmemoryPool pool, wire::MemoryEvent& event) {
-  event.owner = reinterpret_cast<uintptr_t>(pool);
-  event.pool_bytes = attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-  event.pool_used_bytes = attribute_of(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+bool state_pool(CUmemoryPool pool, wire::MemoryEvent& event) {
+  return ask_pool(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, event.pool_bytes) &&
+         ask_pool(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, event.pool_used_bytes);
 }
 
+// What a pool has after an allocation, a release or a call of its own.
 void add_pool(CUmemoryPool pool, wire::MemoryEvent& event) {
-  state_pool(pool, event);
-  pools.note({pool, event.device, event.pool_bytes});
+  event.owner = reinterpret_cast<uintptr_t>(pool);
+  pools.visit(pool, [&](KnownPool& known) {
+    event.device = known.device;
+    event.pool_bytes = known.bytes;
+    if (state_pool(pool, event)) known.bytes = event.pool_bytes;
+  });
 }
 
 wire::MemoryEvent new_event(MemoryAction action) {
@@ -142,7 +153,10 @@ void DriverCall::allocated(uint32_t kind, CUdeviceptr address, uint64_t bytes, C
   event.address = address;
   event.bytes = bytes;
   event.device = device_of(address);
-  if (pool != nullptr) add_pool(pool, event);
+  if (pool != nullptr) {
+    pools.add({pool, event.device, 0});
+    add_pool(pool, event);
+  }
   write(event);
 }
 
@@ -195,12 +209,26 @@ void DriverCall::retained_handle(CUmemGenericAllocationHandle handle) {
   write(event);
 }
 
-void DriverCall::changed_pool(MemoryAction action, CUmemoryPool pool) {
-  wire::MemoryEvent event = new_event(action);
-  event.owner = reinterpret_cast<uintptr_t>(pool);
-  event.address = event.owner;
-  event.device = current_device();
-  if (action != MemoryAction::pool_destroyed) add_pool(pool, event);
+void DriverCall::created_pool(CUmemoryPool pool, const CUmemPoolProps& properties) {
+  if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return;
+  wire::MemoryEvent event = new_event(MemoryAction::pool_created);
+  event.address = reinterpret_cast<uintptr_t>(pool);
+  pools.add({pool, static_cast<uint32_t>(properties.location.id), 0});
+  add_pool(pool, event);
+  write(event);
+}
+
+void DriverCall::trimmed_pool(CUmemoryPool pool) {
+  wire::MemoryEvent event = new_event(MemoryAction::pool_trimmed);
+  event.address = reinterpret_cast<uintptr_t>(pool);
+  add_pool(pool, event);
+  write(event);
+}
+
+void DriverCall::destroyed_pool(CUmemoryPool pool) {
+  wire::MemoryEvent event = new_event(MemoryAction::pool_destroyed);
+  event.address = reinterpret_cast<uintptr_t>(pool);
+  event.owner = event.address;
   write(event);
 }
 
@@ -208,12 +236,6 @@ void DriverCall::driver_took_memory(MemoryAction action) {
   wire::MemoryEvent event = new_event(action);
   event.device = current_device();
   write(event);
-}
-
-CUmemoryPool pool_of_device() {
-  CUmemoryPool pool = nullptr;
-  ask<cuDeviceGetMemPool>(device_get_pool, &pool, static_cast<CUdevice>(current_device()));
-  return pool;
 }
 
 CUmemoryPool pool_of(CUdeviceptr address) {
@@ -245,12 +267,12 @@ bool is_first_launch(const void* function) {
 void forget_pool(CUmemoryPool pool) { pools.remove(pool); }
 
 void write_pools() {
-  pools.visit([](KnownPool& known) {
+  pools.visit_all([](KnownPool& known) {
     wire::MemoryEvent event = new_event(MemoryAction::pool_trimmed);
     event.address = reinterpret_cast<uintptr_t>(known.pool);
+    event.owner = event.address;
     event.device = known.device;
-    state_pool(known.pool, event);
-    if (event.pool_bytes == known.bytes) return;
+    if (!state_pool(known.pool, event) || event.pool_bytes == known.bytes) return;
     known.bytes = event.pool_bytes;
     note_memory_change();
     write_device_record(wire::RecordType::memory_event, event);

@@ -46,7 +46,9 @@ class DriverCall {
   void unmapped(CUdeviceptr address, uint64_t bytes);
   void released_handle(CUmemGenericAllocationHandle handle);
   void retained_handle(CUmemGenericAllocationHandle handle);
-  void changed_pool(wire::MemoryAction action, CUmemoryPool pool);
+  void created_pool(CUmemoryPool pool, const CUmemPoolProps& properties);
+  void trimmed_pool(CUmemoryPool pool);
+  void destroyed_pool(CUmemoryPool pool);
   // The driver may have taken memory: it loaded code, or instantiated a graph.
   void driver_took_memory(wire::MemoryAction action);
 
@@ -58,8 +60,6 @@ class DriverCall {
   int64_t began_ = 0;
 };
 
-// The pool that asynchronous allocations of the current device use; null if it is not known.
-[[nodiscard]] CUmemoryPool pool_of_device();
 // The pool of an allocation; null: none.
 [[nodiscard]] CUmemoryPool pool_of(CUdeviceptr address);
 

@@ -44,7 +44,7 @@ constexpr uint32_t kManaged = 5;
 template <class Function, class... Arguments>
 CUresult pass_on(DriverSymbol& symbol, Arguments... arguments) {
   auto* function = reinterpret_cast<Function*>(symbol.get());
-  return function == nullptr ? CUDA_ERROR_NOT_INITIALIZED : function(arguments...);
+  return function == nullptr ? CUDA_ERROR_NOT_FOUND : function(arguments...);
 }
 
 // An allocation while a stream is captured becomes a node of a graph: nothing is allocated now.
@@ -103,7 +103,7 @@ LLMPROF_IN_FRONT_OF(cuMemFreeHost, (void* address), (address), call.begin_releas
       (address, bytes, stream),                                                                 \
       const bool now = call.is_noted() &&                                                       \
                        allocates_now<decltype(cuStreamIsCapturing##suffix)>(capturing, stream), \
-      if (now) call.allocated(kDevice, *address, bytes, pool_of_device()))                      \
+      if (now) call.allocated(kDevice, *address, bytes, pool_of(*address)))                     \
   LLMPROF_IN_FRONT_OF(                                                                          \
       cuMemAllocFromPoolAsync##suffix,                                                          \
       (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),                \
@@ -139,12 +139,11 @@ LLMPROF_IN_FRONT_OF(cuMemRetainAllocationHandle,
                     LLMPROF_NOTHING, call.retained_handle(*handle))
 
 LLMPROF_IN_FRONT_OF(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps* properties),
-                    (pool, properties), LLMPROF_NOTHING,
-                    call.changed_pool(MemoryAction::pool_created, *pool))
+                    (pool, properties), LLMPROF_NOTHING, call.created_pool(*pool, *properties))
 LLMPROF_IN_FRONT_OF(cuMemPoolDestroy, (CUmemoryPool pool), (pool), forget_pool(pool),
-                    call.changed_pool(MemoryAction::pool_destroyed, pool))
+                    call.destroyed_pool(pool))
 LLMPROF_IN_FRONT_OF(cuMemPoolTrimTo, (CUmemoryPool pool, size_t kept), (pool, kept),
-                    LLMPROF_NOTHING, call.changed_pool(MemoryAction::pool_trimmed, pool))
+                    LLMPROF_NOTHING, call.trimmed_pool(pool))
 
 // Code is loaded by these, or lazily by the first launch of a function.
 #define LLMPROF_LOADS_CODE(name, parameters, arguments)             \

@@ -60,8 +60,10 @@ void* find_symbol(void* library, const char* name) {
 
 void* DriverSymbol::look_up() {
   void* library = libcuda();
-  void* found = library == nullptr ? nullptr : find_symbol(library, name_);
+  if (library == nullptr) return nullptr;
+  void* found = find_symbol(library, name_);
   found_.store(found, std::memory_order_release);
+  missing_.store(found == nullptr, std::memory_order_relaxed);
   return found;
 }
 
@@ -72,16 +74,29 @@ bool wants_driver_calls() {
 
 }  // namespace llmprof::collector
 
+// Calls in tail position become jumps. clang has no such attribute, and makes them when it
+// optimizes.
+#ifdef __clang__
+#define LLMPROF_JUMPS
+#else
+#define LLMPROF_JUMPS [[gnu::optimize("optimize-sibling-calls")]]
+#endif
+
 // NOLINTBEGIN(readability-identifier-naming): the loader's name
 
 // RTLD_NEXT and RTLD_DEFAULT mean the library that calls: such calls are passed on by a jump, which
-// keeps the caller's address (GCC makes one of a call in tail position).
-extern "C" [[gnu::visibility("default")]] void* dlsym(void* handle, const char* name) noexcept {
+// keeps the caller's address.
+extern "C" LLMPROF_JUMPS [[gnu::visibility("default")]] void* dlsym(void* handle,
+                                                                    const char* name) noexcept {
   using namespace llmprof::collector;
   if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !is_of_driver(name) ||
       !wants_driver_calls()) {
     return lookup()(handle, name);
   }
-  return in_front_of(find_symbol(handle, name));
+  void* found = find_symbol(handle, name);
+  if (found == nullptr) return nullptr;
+  found = in_front_of(found);
+  dlerror();  // of functions that this driver lacks: the program's own lookup succeeded
+  return found;
 }
 // NOLINTEND(readability-identifier-naming)

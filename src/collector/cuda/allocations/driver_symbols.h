@@ -16,7 +16,8 @@ class DriverSymbol {
   // Null if no driver is loaded, or if it has no such function.
   [[nodiscard]] void* get() {
     void* found = found_.load(std::memory_order_acquire);
-    return found != nullptr ? found : look_up();
+    if (found != nullptr) return found;
+    return missing_.load(std::memory_order_relaxed) ? nullptr : look_up();
   }
 
  private:
@@ -24,6 +25,7 @@ class DriverSymbol {
 
   const char* name_;
   std::atomic<void*> found_ = nullptr;
+  std::atomic<bool> missing_ = false;  // the driver that is loaded has none
 };
 
 // The function of this library that stands in front of the driver's `function`; `function` itself

@@ -16,14 +16,15 @@ struct KnownPool {
   uint64_t bytes;  // as the log states them
 };
 
-// Pools of the driver from which the program has allocated. Only the first ones are kept.
+// Pools of the driver from which the program has allocated, until it destroys them: a pool lives on
+// until its last allocation is released, but nobody may ask the driver about it. Only the first
+// ones are kept.
 class KnownPools {
  public:
-  void note(const KnownPool& pool) {
+  // A pool that was just allocated from. A known one keeps its device.
+  void add(const KnownPool& pool) {
     const LockGuard locked(lock_);
-    KnownPool* known = find(pool.pool);
-    if (known == nullptr && count_ < kMost) known = &pools_[count_++];
-    if (known != nullptr) *known = pool;
+    if (find(pool.pool) == nullptr && count_ < kMost) pools_[count_++] = pool;
   }
   // Before the program destroys it.
   void remove(CUmemoryPool pool) {
@@ -31,9 +32,15 @@ class KnownPools {
     KnownPool* known = find(pool);
     if (known != nullptr) *known = pools_[--count_];
   }
-  // None is destroyed meanwhile.
+  // Visits a known pool; none is destroyed meanwhile.
   template <class Visit>
-  void visit(Visit visit) {
+  void visit(CUmemoryPool pool, Visit visit) {
+    const LockGuard locked(lock_);
+    KnownPool* known = find(pool);
+    if (known != nullptr) visit(*known);
+  }
+  template <class Visit>
+  void visit_all(Visit visit) {
     const LockGuard locked(lock_);
     for (size_t i = 0; i < count_; ++i) visit(pools_[i]);
   }
