@@ -6,7 +6,6 @@ namespace llmprof::analysis {
 namespace {
 
 using profile::MemoryLedger;
-using profile::Requests;
 using profile::Workload;
 
 // 4 layers, 2 KV heads of 64 values: 2,048 bytes per token.
@@ -31,8 +30,8 @@ MemoryLedger headroom_of(uint64_t tokens, size_t gpus = 1) {
   return ledger;
 }
 
-void add_served_request(Requests& requests, double sent_ms, int64_t ttft_ms, int64_t e2e_ms,
-                        uint64_t prompt, uint64_t answer) {
+void add_served_request(profile::Requests& requests, double sent_ms, int64_t ttft_ms,
+                        int64_t e2e_ms, uint64_t prompt, uint64_t answer) {
   profile::Request& request = requests.items.emplace_back();
   request.status = profile::RequestStatus::completed;
   request.sent = profile::Milliseconds{sent_ms};
@@ -42,7 +41,8 @@ void add_served_request(Requests& requests, double sent_ms, int64_t ttft_ms, int
   request.output_tokens = answer;
 }
 
-std::optional<uint64_t> used_of(MemoryLedger ledger, const std::optional<Requests>& requests,
+std::optional<uint64_t> used_of(MemoryLedger ledger,
+                                const std::optional<profile::Requests>& requests,
                                 const Workload& workload = {}) {
   const llm::ModelSpec spec = model_with_cache();
   add_cache_use(requests, workload, &spec, ledger);
@@ -50,7 +50,7 @@ std::optional<uint64_t> used_of(MemoryLedger ledger, const std::optional<Request
 }
 
 TEST(CacheUse, OfRequestsThatOverlap) {
-  Requests requests;
+  profile::Requests requests;
   add_served_request(requests, 0, 10, 100, 500, 20);    // in the cache from 10 to 100 ms
   add_served_request(requests, 5, 80, 200, 300, 40);    // 85 to 205
   add_served_request(requests, 0, 205, 300, 400, 100);  // 205 to 300
@@ -61,7 +61,7 @@ TEST(CacheUse, OfRequestsThatOverlap) {
 }
 
 TEST(CacheUse, OfBatchesIfTheyAreJoined) {
-  Requests requests;
+  profile::Requests requests;
   add_served_request(requests, 0, 10, 100, 500, 20);
   requests.batches.resize(3);
   requests.batches[0].context_tokens = 700;
