@@ -91,13 +91,6 @@ struct MemoryReadingTable {
   }
 };
 
-// A process whose calls that allocate are all recorded from then on, whether or not CUPTI is
-// attached.
-struct MemoryByCalls {
-  ProcessId process;
-  Nanoseconds since = 0;
-};
-
 // What PyTorch's allocator reported in a trace (torch.profiler with profile_memory=True), by time.
 // These are blocks inside the segments that it holds from the driver: none of them is in
 // MemoryEventTable.

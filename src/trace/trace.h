@@ -152,7 +152,7 @@ struct Trace {
   MemoryReadingTable memory_readings;
   TensorMemoryTable tensor_memory;
   std::vector<ProfilerMemory> profiler_memory;
-  std::vector<MemoryByCalls> memory_by_calls;
+  std::vector<ProcessId> memory_by_calls;  // all calls that allocate are recorded
 
   std::vector<KernelSummary> kernel_summaries;
   std::vector<CallSummary> call_summaries;

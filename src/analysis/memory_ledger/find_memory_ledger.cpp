@@ -238,9 +238,8 @@ void add_outlook(const trace::Trace& trace, const Stages& stages, GpuOfProcess g
 std::optional<Nanoseconds> recorded_until(const trace::Trace& trace, trace::ProcessId process) {
   using trace::TracingReason;
   using trace::TracingState;
-  const bool by_calls = std::ranges::any_of(
-      trace.memory_by_calls, [&](const auto& calls) { return calls.process == process; });
-  if (by_calls) return trace::kOpenEnd;
+  const auto& by_calls = trace.memory_by_calls;
+  if (std::ranges::find(by_calls, process) != by_calls.end()) return trace::kOpenEnd;
   const trace::TracingTable& changes = trace.tracing_changes;
   bool first = true;
   for (size_t row = 0; row < changes.size(); ++row) {

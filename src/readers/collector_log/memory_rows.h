@@ -43,8 +43,8 @@ class MemoryRows : LogReading {
   void add(const wire::CuptiMemory& buffers) {
     builder_.trace().profiler_memory.push_back({process_, buffers.buffer_bytes * buffers.buffers});
   }
-  void add(const wire::MemoryCalls& calls) {
-    builder_.trace().memory_by_calls.push_back({process_, calls.time});
+  void add(const wire::MemoryCalls& /*calls*/) {
+    builder_.trace().memory_by_calls.push_back(process_);
   }
   void add(const wire::MemoryOff& off) { off_.push_back(off); }
 
