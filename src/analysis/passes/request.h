@@ -36,7 +36,7 @@ struct RunRecord {
   std::vector<profile::RecordingOverhead> overhead;
   std::vector<profile::CaptureFailure> captures_failed;
   std::vector<profile::RecordingLoad> load;
-  std::vector<ProgramOutput> outputs;  // of the recording of the timeline
+  std::vector<ProgramOutput> outputs;  // of the collector's recording
 };
 
 // What the user asked for.
